@@ -1,0 +1,40 @@
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { expect, test } from 'vitest';
+import { ROOT, repositoryFiles, textOf } from './files.ts';
+
+const files = repositoryFiles();
+const documents = files.filter((path) => path.endsWith('.md'));
+const tests = files.filter((path) => /^(packages|test)\/.*\.test\.ts$/.test(path));
+
+test('every invariant of docs/spec.md is named by a test', () => {
+  const ids = [...textOf('docs/spec.md').matchAll(/\*\*(I\d+)\*\*/g)].flatMap(([, id]) => id ?? []);
+  const named = new Set(tests.flatMap((path) => textOf(path).match(/\bI\d+\b/g) ?? []));
+  expect(ids.filter((id) => !named.has(id))).toEqual([]);
+  expect(new Set(ids).size, 'an id stands for one invariant').toBe(ids.length);
+});
+
+test('docs/errors.md has exactly the codes of the error table', async () => {
+  const codes = await errorCodes();
+  const documented = [...textOf('docs/errors.md').matchAll(/^\|\s*`(\w+)`\s*\|/gm)].flatMap(([, code]) => code ?? []);
+  const expected = existsSync(join(ROOT, 'docs/errors.md')) ? codes : [];
+  expect(documented.toSorted()).toEqual(expected.toSorted());
+});
+
+test('links between documents lead somewhere', () => {
+  const broken = documents.flatMap((path) =>
+    [...textOf(path).matchAll(/\]\((?!\w+:|#)([^)#\s]+)/g)]
+      .filter(([, target]) => !existsSync(join(ROOT, dirname(path), target ?? '')))
+      .map(([, target]) => `${path} -> ${target}`),
+  );
+  expect(broken).toEqual([]);
+});
+
+/** The codes of core's error table, read from the compiled library. */
+async function errorCodes(): Promise<string[]> {
+  const table = join(ROOT, 'packages/turnkeep/dist/core/errors.js');
+  if (!existsSync(table)) return [];
+  const { ERRORS } = (await import(pathToFileURL(table).href)) as { ERRORS: Record<string, unknown> }; // core/errors.ts
+  return Object.keys(ERRORS);
+}

@@ -1,0 +1,106 @@
+import { expect, test } from 'vitest';
+import { textOf } from './files.ts';
+import { layerOf, libraryModules, parseModule, type SourceModule } from './modules.ts';
+
+interface Layer {
+  readonly imports: readonly string[];
+  /** Package names; one that ends with a colon allows every module under it, as `node:` does. */
+  readonly packages: readonly string[];
+}
+
+const layers = JSON.parse(textOf('layers.json')) as Readonly<Record<string, Layer>>; // our own file
+const modules = libraryModules();
+const sources = modules.filter(({ role }) => role === 'source');
+const byPath = new Map(modules.map((module) => [module.path, module]));
+
+/** Where programs and packages start: what package.json exports or runs. */
+const entries = [
+  ...new Set(
+    [...textOf('packages/turnkeep/package.json').matchAll(/dist\/([\w/-]+)\.js/g)].map(([, name]) => `${name}.ts`),
+  ),
+  'testing/main.ts', // npm run conformance
+];
+
+test('imports go only where layers.json draws an arrow', () => {
+  expect(sources.flatMap(strayImports)).toEqual([]);
+});
+
+test('every layer has its row in layers.json', () => {
+  const unknown = sources.map(({ path }) => layerOf(path)).filter((layer) => layers[layer] === undefined);
+  expect([...new Set(unknown)]).toEqual([]);
+});
+
+test('no module imports itself in a circle', () => {
+  expect(circles(sources)).toEqual([]);
+});
+
+test('every source file is reached from an entry, every testkit from a test', () => {
+  const alive = reached(entries);
+  const tested = reached(modules.filter(({ role }) => role === 'test').map(({ path }) => path));
+  const dead = modules.filter(({ path, role }) => (role === 'source' ? !alive.has(path) : !tested.has(path)));
+  // Until the first entry is more than a placeholder nothing can be reached from it.
+  const isStarted = entries.some((entry) => (byPath.get(entry)?.loads.length ?? 0) > 0);
+  expect(isStarted ? dead.map(({ path }) => path) : []).toEqual([]);
+});
+
+test('source files do not load tests or testkits', () => {
+  const stray = sources.flatMap(({ path, loads }) =>
+    loads.filter((to) => byPath.get(to)?.role !== 'source').map((to) => `${path} -> ${to}`),
+  );
+  expect(stray).toEqual([]);
+});
+
+test('the checks see what they look for', () => {
+  const module = (path: string, text: string) => parseModule(path, text);
+  const inCore = module('core/head.ts', `import { open } from '../ledger/open.ts';\nimport fs from 'node:fs';`);
+  expect(strayImports(inCore)).toEqual(['core/head.ts -> ledger/open.ts', 'core/head.ts -> node:fs']);
+  expect(strayImports(module('ledger/open.ts', `export * from '../sqlite/index.ts';`))).toEqual([]);
+  expect(strayImports(module('ledger/turn.ts', `await import('../sqlite/index.ts');`))).toEqual([
+    'ledger/turn.ts -> sqlite/index.ts',
+  ]);
+  const a = module('core/a.ts', `import { b } from './b.ts';`);
+  expect(circles([a, module('core/b.ts', `export { a } from './a.ts';`)])).toEqual([
+    'core/a.ts -> core/b.ts -> core/a.ts',
+  ]);
+  expect(circles([a, module('core/b.ts', `import type { A } from './a.ts';`)])).toEqual([]);
+  const worker = module(
+    'sqlite/writer.ts',
+    `new Worker(new URL('./worker.js', import.meta.url)); // import('./not.ts')`,
+  );
+  expect(worker.loads).toEqual(['sqlite/worker.ts']);
+});
+
+function strayImports({ path, loads, packages }: SourceModule): string[] {
+  const layer = layers[path] ?? layers[layerOf(path)] ?? { imports: [], packages: [] };
+  const strayLayers = loads.filter((to) => layerOf(to) !== layerOf(path) && !layer.imports.includes(layerOf(to)));
+  const isAllowed = (name: string) =>
+    layer.packages.some(
+      (allowed) => name === allowed || name.startsWith(allowed.endsWith(':') ? allowed : `${allowed}/`),
+    );
+  return [...strayLayers, ...packages.filter((name) => !isAllowed(name))].map((to) => `${path} -> ${to}`);
+}
+
+function circles(among: readonly SourceModule[]): string[] {
+  const loadsOf = new Map(among.map(({ path, staticLoads }) => [path, staticLoads]));
+  const done = new Set<string>();
+  const found: string[] = [];
+  const visit = (path: string, trail: readonly string[]) => {
+    if (trail.includes(path)) found.push([...trail.slice(trail.indexOf(path)), path].join(' -> '));
+    if (done.has(path) || trail.includes(path)) return;
+    for (const next of loadsOf.get(path) ?? []) visit(next, [...trail, path]);
+    done.add(path);
+  };
+  for (const { path } of among) visit(path, []);
+  return found;
+}
+
+function reached(from: readonly string[]): Set<string> {
+  const seen = new Set<string>();
+  const waiting = [...from];
+  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+    if (seen.has(path)) continue;
+    seen.add(path);
+    waiting.push(...(byPath.get(path)?.loads ?? []));
+  }
+  return seen;
+}
