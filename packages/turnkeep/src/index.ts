@@ -1,3 +1,2 @@
-// The entry of the package: it will re-export what a user of the library needs, and nothing else.
-
-export {};
+/** The version of the package, as `package.json` has it. */
+export const VERSION: string = '0.1.0';
