@@ -6,7 +6,8 @@ import { ROOT, repositoryFiles, textOf } from './files.ts';
 
 const files = repositoryFiles();
 const documents = files.filter((path) => path.endsWith('.md'));
-const tests = files.filter((path) => /^(packages|test)\/.*\.test\.ts$/.test(path));
+/** Tests, the conformance suite and the programs of the test workspace: whatever can fail over an invariant. */
+const tests = files.filter((path) => /\.test\.ts$|\/src\/testing\/|^test\/src\/(?!tidy\/)/.test(path));
 
 test('every invariant of docs/spec.md is named by a test', () => {
   const ids = [...textOf('docs/spec.md').matchAll(/\*\*(I\d+)\*\*/g)].flatMap(([, id]) => id ?? []);
