@@ -1,0 +1,174 @@
+import type { Commit } from './change.ts';
+import type { ConversationId, NamespaceId } from './ids.ts';
+import type { Head } from './head.ts';
+import type { Json } from './json.ts';
+import type { LogRecord } from './log.ts';
+import type { Receipt } from './receipt.ts';
+
+/** A row of a conversation: a text key and a small JSON array. `rows.ts` knows what they mean. */
+export interface Row {
+  readonly key: string;
+  readonly value: RowValue;
+}
+
+export type RowValue = readonly Json[];
+
+/** Keys from `from` (inclusive) to `to` (exclusive), in the order of {@link compareKeys}, or against it. */
+export interface RowRange {
+  readonly from: string;
+  readonly to: string;
+  readonly reverse?: boolean | undefined;
+  readonly limit?: number | undefined;
+}
+
+/**
+ * One snapshot of one namespace, read synchronously. All rules and all readings are written against this and nothing
+ * else. A conversation that does not exist has no head, no rows and no log.
+ */
+export interface RowReader {
+  head(conversation: ConversationId): Head | undefined;
+  get(conversation: ConversationId, key: string): RowValue | undefined;
+  scan(conversation: ConversationId, range: RowRange): readonly Row[];
+  log(conversation: ConversationId, version: number): LogRecord | undefined;
+  /** Heads in the order asked for, those that are not listed included; see {@link HeadQuery}. */
+  heads(query: HeadQuery): readonly Head[];
+}
+
+/** A page of heads: newest first, ties by conversation id in UTF-8 order. */
+export interface HeadQuery {
+  readonly order: 'activity' | 'created';
+  readonly owner?: string | undefined;
+  /** The time and id of the last head of the page before. */
+  readonly after?: { readonly at: number; readonly conversationId: ConversationId } | undefined;
+  readonly limit: number;
+}
+
+/** What changes in a log record of another version than the commit's own: its words go, its digests stay. */
+export interface RecordEdit {
+  readonly conversation: ConversationId;
+  readonly version: number;
+  readonly log: LogRecord;
+}
+
+/** All that a commit changes, decided; applied as one or not at all. */
+export interface WriteSet {
+  readonly heads: readonly Head[];
+  /** `null` removes the row. */
+  readonly rows: readonly { readonly conversation: ConversationId; readonly key: string; readonly value: RowValue | null }[];
+  /** The new log record, absent where the commit leaves none (the collection of what was erased). */
+  readonly log?: { readonly conversation: ConversationId; readonly record: LogRecord } | undefined;
+  readonly edits: readonly RecordEdit[];
+}
+
+/** What a backend is asked to commit: the commit, checked and complete, and what was settled once for it. */
+export interface Envelope {
+  readonly commit: Commit;
+  /** The commit as the caller sent it, without ids that were minted, in sorted form. */
+  readonly canonical: string;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** 16 random bytes each, in base64url; one for the commit and one for each record that it can make. */
+  readonly nonces: readonly string[];
+}
+
+/** An event of the feed: a commit that became durable. */
+export interface FeedEntry {
+  /** Opaque, rising place in the namespace's feed of this store. */
+  readonly position: number;
+  readonly conversationId: ConversationId;
+  readonly version: number;
+}
+
+/** Read-only facts of an open store; each says what changes for the caller. */
+export interface Traits {
+  readonly backend: 'memory' | 'sqlite' | 'journal' | 'postgres';
+  /** What an acknowledged commit survives: nothing, a process crash, or a power cut as well. */
+  readonly durability: 'none' | 'process_crash' | 'power_loss';
+  /** How durability is reached, for a person: `WAL, synchronous=FULL`. */
+  readonly sync: string;
+  /** True where other processes may write to the same store at the same time. */
+  readonly sharedWriters: boolean;
+  /** `total`: the feed of a namespace has one order for all readers. */
+  readonly feedOrder: 'total' | 'per_conversation';
+  /** What is free of erased words after maintenance. */
+  readonly erasureReach: string;
+}
+
+/** A literal substring to look for; see `search.ts`. */
+export interface SearchQuery {
+  readonly text: string;
+  readonly conversationId?: ConversationId | undefined;
+  readonly before?: string | undefined;
+  readonly limit: number;
+}
+
+/** Places of messages that may hold the text, newest first; core checks each. `next` is absent at the end. */
+export interface SearchCandidates {
+  readonly places: readonly { readonly conversationId: ConversationId; readonly version: number }[];
+  readonly next?: string | undefined;
+}
+
+/**
+ * The storage seam. Consistency: commits of one conversation are strictly serializable; each `read` is one snapshot.
+ *
+ * - **S1 atomicity** A commit's write set is applied whole or not at all.
+ * - **S2 order** Commits of one conversation are decided one after the other, each on the rows that the one before it
+ *   left.
+ * - **S3 durability** `commit` answers, and a read or a watcher sees the commit, only when it is as durable as
+ *   `traits.durability` says.
+ * - **S4 idempotency** What `decide` answers as a replay writes nothing.
+ * - **S5 fencing** Nothing is written between `decide`'s reading and the write: what it checked still holds.
+ * - **S6 isolation** A reader sees one namespace, and of it one moment.
+ * - **S7 limits** What core allows, the backend stores: every id, every text, every size within `LIMITS`.
+ * - **S8 errors** Failures are `TurnkeepError`s. One that leaves the outcome open is `outcome_unknown`.
+ * - **S9 neighbours** A commit that is rejected, or whose write fails, harms no other of its group.
+ */
+export interface Backend {
+  readonly traits: Traits;
+  /** Decides and writes one commit. Waiting ones may share a sync. */
+  commit(envelope: Envelope, signal?: AbortSignal): Promise<Receipt>;
+  /**
+   * Runs `reading` on one snapshot. It must be pure and quick: a backend may run it again from its start when a row that
+   * it asks for was not at hand.
+   */
+  read<Result>(namespace: NamespaceId, reading: (rows: RowReader) => Result): Promise<Result>;
+  /** Feed entries after a position, oldest first. Position 0 is before all. */
+  feed(namespace: NamespaceId, after: number, limit: number): Promise<readonly FeedEntry[]>;
+  /** Calls `listener` when the feed of the namespace may have grown, by any process; returns what ends it. */
+  onCommit(namespace: NamespaceId, listener: () => void): () => void;
+  /** Candidates of a search, all of its snapshot's messages that could match. */
+  search(namespace: NamespaceId, query: SearchQuery, signal?: AbortSignal): Promise<SearchCandidates>;
+  /** Namespaces that hold something, in UTF-8 order. */
+  namespaces(): Promise<readonly NamespaceId[]>;
+  /** Removes what erased conversations still hold and nobody shares, in slices. Answers how many rows went. */
+  collect(namespace: NamespaceId, signal?: AbortSignal): Promise<number>;
+  /** Checks what only the backend can check (its file format, its indexes) and reports each fault. */
+  verify(signal?: AbortSignal): Promise<readonly StoreFault[]>;
+  /** Drops and rebuilds what is derived. */
+  rebuild(signal?: AbortSignal): Promise<void>;
+  /** Finishes what was accepted and lets go of everything. Closing twice is once. */
+  close(): Promise<void>;
+}
+
+export interface StoreFault {
+  readonly kind: string;
+  readonly place: string;
+  readonly reason: string;
+}
+
+/**
+ * The order of row keys: by code point, which is the order of their UTF-8 bytes (JavaScript's `<` differs above U+D800).
+ */
+export function compareKeys(left: string, right: string): number {
+  const length = Math.min(left.length, right.length);
+  for (let at = 0; at < length; at++) {
+    const a = left.charCodeAt(at);
+    const b = right.charCodeAt(at);
+    if (a === b) continue;
+    // A surrogate stands for a code point above all others of one unit.
+    const aPair = a >= 0xd800 && a < 0xe000;
+    const bPair = b >= 0xd800 && b < 0xe000;
+    return aPair === bPair ? a - b : aPair ? 1 : -1;
+  }
+  return left.length - right.length;
+}

@@ -1,0 +1,335 @@
+import type {
+  AttemptId,
+  CheckpointId,
+  CommitId,
+  CommitmentId,
+  ConversationId,
+  MessageId,
+  NamespaceId,
+  OperationId,
+  PromptId,
+  SummaryId,
+  TaskId,
+  TurnId,
+} from './ids.ts';
+import type { Json } from './json.ts';
+import type { Author, Fence, NewMessage, Part } from './message.ts';
+
+export const TURN_STATES = [
+  'preparing',
+  'dispatching',
+  'running',
+  'waiting',
+  'completed',
+  'failed',
+  'cancelled',
+] as const;
+export type TurnState = (typeof TURN_STATES)[number];
+
+export const TASK_STATUSES = [
+  'created',
+  'running',
+  'awaiting_approval',
+  'completed',
+  'failed',
+  'cancelled',
+  'superseded',
+] as const;
+export type TaskStatus = (typeof TASK_STATUSES)[number];
+
+/** The list fields of a conversation. Absent keeps what is there, `null` clears it. */
+export interface ConversationFields {
+  readonly title?: string | null | undefined;
+  /** Who chose the title; an automatic one never replaces a person's. `user` when absent. */
+  readonly titleSource?: 'auto' | 'user' | undefined;
+  readonly owner?: string | null | undefined;
+  readonly participants?: readonly string[] | undefined;
+  readonly labels?: readonly string[] | undefined;
+  readonly pinned?: boolean | undefined;
+  readonly archived?: boolean | undefined;
+  readonly metadata?: Json | undefined;
+}
+
+export interface ConversationCreate extends ConversationFields {
+  readonly kind: 'conversation.create';
+  /** Where an imported conversation came from; a fork's origin is kept by `conversation.fork`. */
+  readonly origin?: { readonly kind: 'import'; readonly tool: string; readonly source: string } | undefined;
+}
+
+export interface ConversationUpdate extends ConversationFields {
+  readonly kind: 'conversation.update';
+  /** How far a reader has read; it never goes back. */
+  readonly readThrough?: { readonly reader: string; readonly sequence: number } | undefined;
+}
+
+/**
+ * Appends one message. `turnId` absent: to the active leaf; `null`: to the root, which takes messages only before the
+ * first turn. A message that answers tool calls stands in the turn of its call, wherever the leaf is.
+ */
+export interface MessageAppend {
+  readonly kind: 'message.append';
+  readonly message: NewMessage;
+  readonly turnId?: TurnId | null | undefined;
+}
+
+/** Removes a message's words everywhere it is shared; its place, its digest and the reason stay. */
+export interface MessageRedact {
+  readonly kind: 'message.redact';
+  readonly messageId: MessageId;
+  readonly reason: string;
+  /** What readers see in its place. */
+  readonly replacement?: readonly Part[] | undefined;
+}
+
+/** A turn or a message to stand under; `null` is the root. Naming one requires `expect.graphRevision`. */
+export type Parent = null | { readonly turnId: TurnId } | { readonly messageId: MessageId };
+
+/**
+ * A prompt, its turn (`preparing`) and its open operation. The prompt's words come with `prompt`, or are those of an
+ * earlier turn's with `samePromptAs` (a regeneration).
+ */
+export interface TurnSubmit {
+  readonly kind: 'turn.submit';
+  readonly turnId?: TurnId | undefined;
+  /** The commit's id when absent. */
+  readonly operationId?: OperationId | undefined;
+  readonly messageId?: MessageId | undefined;
+  readonly promptId?: PromptId | undefined;
+  /** Absent: the active leaf. */
+  readonly parent?: Parent | undefined;
+  readonly prompt?: readonly Part[] | undefined;
+  readonly samePromptAs?: TurnId | undefined;
+  /** How the turn was started: by a prompt, a command or a shell command. `prompt` when absent. */
+  readonly input?: 'prompt' | 'command' | 'shell' | undefined;
+  readonly author?: Author | undefined;
+  readonly metadata?: Json | undefined;
+  readonly occurredAt?: string | undefined;
+  readonly taskId?: TaskId | undefined;
+}
+
+/** Moves a turn forward; states may be skipped, a terminal one is reached once. */
+export interface TurnAdvance {
+  readonly kind: 'turn.advance';
+  readonly turnId: TurnId;
+  readonly to: TurnState;
+}
+
+/** A completed turn in one commit; the messages and entries that follow it in the commit may stand in it. */
+export interface TurnRecord {
+  readonly kind: 'turn.record';
+  readonly turnId?: TurnId | undefined;
+  readonly parent?: Parent | undefined;
+  /** Where it came from: `background`, `import`, …; a code. */
+  readonly origin: string;
+}
+
+export interface LeafSelect {
+  readonly kind: 'leaf.select';
+  readonly turnId: TurnId;
+}
+
+/** Ends an open operation, once. `failed` also fails its turn where that has not ended. */
+export interface OperationResolve {
+  readonly kind: 'operation.resolve';
+  readonly operationId: OperationId;
+  readonly outcome:
+    | { readonly status: 'succeeded' }
+    | { readonly status: 'failed'; readonly code: string; readonly message: string };
+}
+
+/** Where a turn lives in a provider's own history. */
+export interface BindingSave {
+  readonly kind: 'binding.save';
+  readonly turnId: TurnId;
+  readonly history: string;
+  readonly cursor: Json;
+  readonly capture: 'live' | 'replay';
+}
+
+export interface AttemptStart {
+  readonly kind: 'attempt.start';
+  readonly attempt?: AttemptId | undefined;
+  readonly turnId: TurnId;
+}
+
+/** Takes a turn over from the attempt that holds `fromToken`; answers with the next token. */
+export interface AttemptTakeover {
+  readonly kind: 'attempt.takeover';
+  readonly attempt?: AttemptId | undefined;
+  readonly turnId: TurnId;
+  readonly fromToken: number;
+}
+
+/** A part of a checkpoint's payload: JSON, or bytes in base64. */
+export type CheckpointPart = { readonly json: Json } | { readonly base64: string };
+
+export interface CheckpointCreate {
+  readonly kind: 'checkpoint.create';
+  readonly checkpointId?: CheckpointId | undefined;
+  /** What the payload is, for the agent that reads it: a code. */
+  readonly type: string;
+  readonly schemaVersion?: number | undefined;
+  readonly phase?: string | undefined;
+  readonly scope?: string | undefined;
+  readonly parent?: { readonly checkpointId: CheckpointId; readonly revision: number } | undefined;
+  readonly payload: { readonly [part: string]: CheckpointPart };
+  readonly metadata?: Json | undefined;
+}
+
+/** Replaces revision `from` by the next one; `payload` is whole, a part that did not change is not stored again. */
+export interface CheckpointAdvance {
+  readonly kind: 'checkpoint.advance';
+  readonly checkpointId: CheckpointId;
+  readonly from: number;
+  readonly phase?: string | undefined;
+  readonly payload: { readonly [part: string]: CheckpointPart };
+  readonly metadata?: Json | undefined;
+}
+
+/** A pending write beside a revision, ordered by (task path, task, index). The same place twice replaces. */
+export interface CheckpointWrite {
+  readonly kind: 'checkpoint.write';
+  readonly checkpointId: CheckpointId;
+  readonly revision: number;
+  readonly taskPath?: string | undefined;
+  readonly task: string;
+  readonly index: number;
+  readonly channel: string;
+  readonly value: CheckpointPart;
+}
+
+interface OnPath {
+  /** The turn whose path this holds for: a running one. Absent: the active leaf. */
+  readonly turnId?: TurnId | undefined;
+}
+
+export interface TaskCreate extends OnPath {
+  readonly kind: 'task.create';
+  readonly taskId?: TaskId | undefined;
+  readonly title: string;
+  readonly parentTaskId?: TaskId | undefined;
+  readonly assignee?: string | undefined;
+  readonly metadata?: Json | undefined;
+}
+
+/** Keeps the task's id and status. */
+export interface TaskAmend extends OnPath {
+  readonly kind: 'task.amend';
+  readonly taskId: TaskId;
+  readonly title?: string | undefined;
+  readonly assignee?: string | null | undefined;
+  readonly metadata?: Json | undefined;
+}
+
+export interface TaskTransition extends OnPath {
+  readonly kind: 'task.transition';
+  readonly taskId: TaskId;
+  readonly to: TaskStatus;
+  /** Where the outcome is to be found. */
+  readonly outcomeRef?: string | undefined;
+}
+
+/** Working state: absent keeps, `null` clears, a value replaces. */
+export interface StateUpdate extends OnPath {
+  readonly kind: 'state.update';
+  readonly objective?: string | null | undefined;
+  readonly stage?: string | null | undefined;
+  readonly nextStep?: string | null | undefined;
+  readonly blockers?: readonly string[] | null | undefined;
+  readonly plan?: readonly Json[] | null | undefined;
+}
+
+export interface CommitmentAdd extends OnPath {
+  readonly kind: 'commitment.add';
+  readonly commitmentId?: CommitmentId | undefined;
+  readonly content: string;
+  /** `constraint`, `decision`, …: trimmed and lower-cased. A content that starts with `constraint:` or `decision:` counts as that kind. */
+  readonly type?: string | undefined;
+}
+
+/** Which commitment: one by id, or every open one whose content contains the text. */
+export type CommitmentSelector =
+  | { readonly commitmentId: CommitmentId }
+  | { readonly matching: string };
+
+export interface CommitmentResolve extends OnPath {
+  readonly kind: 'commitment.resolve';
+  readonly which: CommitmentSelector;
+}
+
+export interface CommitmentExpire extends OnPath {
+  readonly kind: 'commitment.expire';
+  readonly which: CommitmentSelector;
+}
+
+/** Lossy text for the path up to and with `upTo`. Requires `expect.transcript`: what it was made from. */
+export interface SummaryCommit extends OnPath {
+  readonly kind: 'summary.commit';
+  readonly summaryId?: SummaryId | undefined;
+  readonly upTo: MessageId;
+  readonly text: string;
+  readonly metadata?: Json | undefined;
+}
+
+/** Makes the commit's conversation a fork of `source`, cut at and with `at`. It is its commit's first change. */
+export interface ConversationFork extends ConversationFields {
+  readonly kind: 'conversation.fork';
+  readonly source: ConversationId;
+  readonly at: MessageId;
+}
+
+/** Erases the conversation. It is its commit's only change. */
+export interface ConversationErase {
+  readonly kind: 'conversation.erase';
+  readonly reason?: string | undefined;
+}
+
+export type Change =
+  | ConversationCreate
+  | ConversationUpdate
+  | ConversationFork
+  | ConversationErase
+  | MessageAppend
+  | MessageRedact
+  | TurnSubmit
+  | TurnAdvance
+  | TurnRecord
+  | LeafSelect
+  | OperationResolve
+  | BindingSave
+  | AttemptStart
+  | AttemptTakeover
+  | CheckpointCreate
+  | CheckpointAdvance
+  | CheckpointWrite
+  | TaskCreate
+  | TaskAmend
+  | TaskTransition
+  | StateUpdate
+  | CommitmentAdd
+  | CommitmentResolve
+  | CommitmentExpire
+  | SummaryCommit;
+
+export type ChangeKind = Change['kind'];
+export type ChangeOf<Kind extends ChangeKind> = Extract<Change, { readonly kind: Kind }>;
+
+/** What the caller saw. Every field that is given is checked; one that is not checks nothing. */
+export interface Expect {
+  readonly version?: number | undefined;
+  readonly graphRevision?: number | undefined;
+  readonly leaf?: TurnId | null | undefined;
+  /** The highest sequence on the path to `turn`, late tool results included; 0 on an empty path. */
+  readonly transcript?: { readonly turn: TurnId | null; readonly lastSequence: number } | undefined;
+}
+
+/** The atomic, idempotent unit of change to a conversation, as plain data. */
+export interface Commit {
+  readonly commitId: CommitId;
+  readonly namespace: NamespaceId;
+  readonly conversationId: ConversationId;
+  readonly expect?: Expect | undefined;
+  readonly fence?: Fence | undefined;
+  /** Applied in order, all or nothing. */
+  readonly changes: readonly Change[];
+}

@@ -1,0 +1,156 @@
+import type { Envelope, RowReader, WriteSet } from './backend.ts';
+import type { Commit, Expect } from './change.ts';
+import { chainStart } from './digest.ts';
+import type { Sha256 } from './digest.ts';
+import { Draft } from './draft.ts';
+import { decode } from './encoding.ts';
+import { TurnkeepError, assert, isTurnkeepError } from './errors.ts';
+import { newHead } from './head.ts';
+import type { Head } from './head.ts';
+import type { ConversationId, OperationId } from './ids.ts';
+import type { Json } from './json.ts';
+import { KEYS } from './keys.ts';
+import type { LogHeader } from './log.ts';
+import type { ChangeEvent, Receipt } from './receipt.ts';
+import { packBranch, unpackOperation } from './rows.ts';
+import { checkFence } from './rules/attempt.ts';
+import { assertNotErased } from './rules/fork.ts';
+import { ruleFor } from './rules/index.ts';
+import { settleOpenOperation } from './rules/operation.ts';
+import { lastSequenceOn } from './tree/messages.ts';
+import { pathTo } from './tree/path.ts';
+
+/** What `decide` answers: a write set and its receipt, the stored receipt of an earlier commit, or a refusal. */
+export type Decision =
+  | { readonly outcome: 'write'; readonly writes: WriteSet; readonly receipt: Receipt }
+  | { readonly outcome: 'replay'; readonly receipt: Receipt }
+  | { readonly outcome: 'refuse'; readonly error: TurnkeepError };
+
+/**
+ * All rules, once, with no I/O: a pure function of the rows that it reads and of an envelope that was made once.
+ * Checks run in one order: erased, commit replay, operation replay, fence, expect, rules.
+ */
+export function decide(rows: RowReader, envelope: Envelope, sha256: Sha256): Decision {
+  try {
+    return decideOrThrow(rows, envelope, sha256);
+  } catch (error) {
+    if (isTurnkeepError(error)) return { outcome: 'refuse', error };
+    throw error;
+  }
+}
+
+function decideOrThrow(rows: RowReader, envelope: Envelope, sha256: Sha256): Decision {
+  const { commit } = envelope;
+  const stored = rows.head(commit.conversationId);
+  if (stored?.erasedAt != null && isErasure(commit)) return { outcome: 'replay', receipt: erasureReceipt(commit, stored) };
+  if (stored) assertNotErased(stored);
+  const replay = stored && (commitReplay(rows, envelope, sha256) ?? operationReplay(rows, commit));
+  if (replay) return { outcome: 'replay', receipt: replay };
+  const head = stored ?? newHead(commit.conversationId, envelope.now, chainStart(sha256, commit.conversationId));
+  const draft = new Draft(rows, envelope, head, sha256);
+  if (!stored) draft.put(KEYS.branch(0), packBranch(FIRST_BRANCH));
+  if (commit.fence) checkFence(draft, commit.fence);
+  if (commit.expect) checkExpect(draft, commit.expect);
+  const events = applyChanges(draft);
+  settleOpenOperation(draft);
+  draft.put(KEYS.commit(commit.commitId), [draft.version]);
+  const { writes, header } = draft.finish(events, fingerprint(envelope, envelope.nonces[0] ?? '', sha256));
+  return { outcome: 'write', writes, receipt: receiptOf(commit.conversationId, header, false) };
+}
+
+const FIRST_BRANCH = {
+  parent: null,
+  cutPosition: 0,
+  cutSequence: Number.MAX_SAFE_INTEGER,
+  asOf: Number.MAX_SAFE_INTEGER,
+  bound: null,
+  forkRoot: false,
+  depth: 0,
+};
+
+function applyChanges(draft: Draft): readonly ChangeEvent[] {
+  return draft.envelope.commit.changes.map((change, index) => {
+    draft.beginChange(index);
+    return ruleFor(change.kind).apply(draft, change as never, `commit.changes[${index}]`);
+  });
+}
+
+/** A fingerprint tells commits apart without telling anyone what they say: it is salted with the commit's nonce. */
+function fingerprint(envelope: Envelope, nonce: string, sha256: Sha256): string {
+  return sha256(`${nonce}\n${envelope.canonical}`);
+}
+
+function commitReplay(rows: RowReader, envelope: Envelope, sha256: Sha256): Receipt | undefined {
+  const { commitId, conversationId } = envelope.commit;
+  const version = rows.get(conversationId, KEYS.commit(commitId))?.[0] as number | undefined;
+  if (version === undefined) return undefined;
+  const header = headerAt(rows, conversationId, version);
+  if (fingerprint(envelope, header.nonce, sha256) !== header.fingerprint) {
+    throw new TurnkeepError('commit_id_reused', { commitId });
+  }
+  return receiptOf(conversationId, header, true);
+}
+
+/** A repeated operation answers what its first commit was answered, whatever else this one asks. */
+function operationReplay(rows: RowReader, commit: Commit): Receipt | undefined {
+  for (const change of commit.changes) {
+    if (change.kind !== 'turn.submit') continue;
+    const row = rows.get(commit.conversationId, KEYS.operation(change.operationId as OperationId));
+    if (!row) continue;
+    const header = headerAt(rows, commit.conversationId, unpackOperation(row).openedAt);
+    return receiptOf(commit.conversationId, header, true);
+  }
+  return undefined;
+}
+
+export function headerAt(rows: RowReader, conversationId: ConversationId, version: number): LogHeader {
+  const header = rows.log(conversationId, version)?.header;
+  const place = `conversation ${conversationId}, version ${version}`;
+  if (header == null) throw new TurnkeepError('corrupt', { place, reason: 'the log record is missing' });
+  return decode(header) as unknown as LogHeader;
+}
+
+export function receiptOf(conversationId: ConversationId, header: LogHeader, replayed: boolean): Receipt {
+  return {
+    commitId: header.commitId,
+    conversationId,
+    version: header.version,
+    graphRevision: header.graphRevision,
+    committedAt: new Date(header.at).toISOString(),
+    events: header.events,
+    replayed,
+  };
+}
+
+function isErasure(commit: Commit): boolean {
+  return commit.changes.length === 1 && commit.changes[0]?.kind === 'conversation.erase';
+}
+
+/** To erase what was erased changes nothing, and says when it was done. */
+function erasureReceipt(commit: Commit, head: Head): Receipt {
+  assert(head.erasedAt !== null, 'a tombstone has its time');
+  return {
+    commitId: commit.commitId,
+    conversationId: head.conversationId,
+    version: head.version,
+    graphRevision: head.graphRevision,
+    committedAt: new Date(head.erasedAt).toISOString(),
+    events: [{ kind: 'conversation.erase' }],
+    replayed: true,
+  };
+}
+
+function checkExpect(draft: Draft, expect: Expect): void {
+  const { head } = draft;
+  check('version', expect.version, head.version);
+  check('graphRevision', expect.graphRevision, head.graphRevision);
+  check('leaf', expect.leaf, head.leaf);
+  if (!expect.transcript) return;
+  const { turn, lastSequence } = expect.transcript;
+  check('transcript.lastSequence', lastSequence, lastSequenceOn(draft.tree, pathTo(draft.tree, turn)));
+}
+
+function check(field: string, expected: Json | undefined, actual: Json): void {
+  if (expected === undefined || expected === actual) return;
+  throw new TurnkeepError('conflict', { field, expected, actual });
+}

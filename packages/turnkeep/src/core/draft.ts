@@ -1,0 +1,186 @@
+import { Overlay } from './overlay.ts';
+import type { Envelope, RowRange, RowReader, Row, RowValue, WriteSet, RecordEdit } from './backend.ts';
+import { chainAfter, recordHolds, sealRecord } from './digest.ts';
+import type { Sha256 } from './digest.ts';
+import { decode, encode } from './encoding.ts';
+import { TurnkeepError, assert } from './errors.ts';
+import type { DraftHead, Head, RecordRef } from './head.ts';
+import { utf8Length } from './ids.ts';
+import type { ConversationId, TurnId } from "./ids.ts";
+import type { JsonObject } from './json.ts';
+import { LIMITS } from './limits.ts';
+import type { LogHeader, LogRecord, Redaction, StoredRecord } from './log.ts';
+import type { ChangeEvent } from './receipt.ts';
+import type { Stamp } from './rows.ts';
+import type { Tree } from './tree/path.ts';
+
+/**
+ * A commit while it is decided: the rows that it read, with what its changes have written so far on top. It is thrown
+ * away when a rule refuses, and becomes a write set when none does.
+ */
+export class Draft {
+  readonly envelope: Envelope;
+  readonly sha256: Sha256;
+  readonly head: DraftHead;
+  readonly rows: Overlay;
+  readonly #records: StoredRecord[] = [];
+  readonly #edits = new Map<string, RecordEdit>();
+  #bytes = 0;
+  #index = 0;
+  /** The turn that this commit records: complete, and open to what follows it in the commit. */
+  recording: TurnId | null = null;
+
+  constructor(rows: RowReader, envelope: Envelope, head: Head, sha256: Sha256) {
+    this.envelope = envelope;
+    this.sha256 = sha256;
+    this.head = { ...head };
+    this.rows = new Overlay(rows);
+  }
+
+  get conversationId(): ConversationId {
+    return this.head.conversationId;
+  }
+
+  /** The version that this commit makes. */
+  get version(): number {
+    return this.head.version + 1;
+  }
+
+  /** The stamp of the change at work. */
+  get stamp(): Stamp {
+    return { version: this.version, index: this.#index };
+  }
+
+  get tree(): Tree {
+    return { rows: this.rows, head: this.head };
+  }
+
+  /** Turns to the next change of the commit. */
+  beginChange(index: number): void {
+    this.#index = index;
+  }
+
+  get(key: string): RowValue | undefined {
+    return this.rows.get(this.conversationId, key);
+  }
+
+  scan(range: RowRange): readonly Row[] {
+    return this.rows.scan(this.conversationId, range);
+  }
+
+  put(key: string, value: RowValue): void {
+    this.rows.put(this.conversationId, key, value);
+  }
+
+  remove(key: string): void {
+    this.rows.put(this.conversationId, key, null);
+  }
+
+  putElsewhere(conversation: ConversationId, key: string, value: RowValue): void {
+    this.rows.put(conversation, key, value);
+  }
+
+  /** Adds a record to the commit and answers its index. `path` names the change's part, should it be too large. */
+  addRecord(body: JsonObject, path: string): number {
+    const index = this.#records.length;
+    const nonce = this.envelope.nonces[index + 1];
+    assert(nonce !== undefined, 'an envelope has a nonce for each record');
+    const record = sealRecord(this.sha256, nonce, body);
+    this.#weigh(record.body ?? '', path);
+    this.#records.push(record);
+    return index;
+  }
+
+  #weigh(body: string, path: string): void {
+    const bytes = utf8Length(body);
+    if (bytes > LIMITS.recordBytes) throw tooLarge('recordBytes', bytes, path);
+    this.#bytes += bytes;
+    if (this.#bytes > LIMITS.commitBytes) throw tooLarge('commitBytes', this.#bytes, path);
+  }
+
+  /** A reference to a record of this commit. */
+  refTo(index: number): RecordRef {
+    return { owner: this.conversationId, version: this.version, index };
+  }
+
+  /** The record, its digest checked; of this commit or an earlier one, of this conversation or one that it sees. */
+  record(ref: RecordRef): StoredRecord {
+    if (ref.owner === this.conversationId && ref.version === this.version) {
+      const pending = this.#records[ref.index];
+      assert(pending, 'a record of this commit exists');
+      return pending;
+    }
+    return readRecord(this.rows, ref);
+  }
+
+  /** The parsed body of a record, or `undefined` where its words are gone. */
+  body(ref: RecordRef): JsonObject | undefined {
+    return parseBody(this.sha256, this.record(ref), ref);
+  }
+
+  /** Takes the words of a record away: its digest stays. */
+  redact(ref: RecordRef, redaction: Redaction): void {
+    if (ref.owner === this.conversationId && ref.version === this.version) {
+      const pending = this.#records[ref.index];
+      assert(pending, 'a record of this commit exists');
+      this.#records[ref.index] = withoutWords(pending, redaction);
+      return;
+    }
+    const log = this.rows.log(ref.owner, ref.version);
+    assert(log, 'a referenced log record exists');
+    const records = log.records.map((record, at) => (at === ref.index ? withoutWords(record, redaction) : record));
+    const edited = { ...log, records };
+    this.rows.putLog(ref.owner, edited);
+    this.#edits.set(`${ref.owner}\n${ref.version}`, { conversation: ref.owner, version: ref.version, log: edited });
+  }
+
+  /** The write set of this commit, its header sealed and its head moved on. */
+  finish(events: readonly ChangeEvent[], fingerprint: string): { readonly writes: WriteSet; readonly header: LogHeader } {
+    const { envelope, head } = this;
+    const header: LogHeader = {
+      version: this.version,
+      commitId: envelope.commit.commitId,
+      at: envelope.now,
+      leaf: head.leaf,
+      graphRevision: head.graphRevision,
+      fingerprint,
+      nonce: envelope.nonces[0] ?? '',
+      events,
+    };
+    const text = encode(header);
+    const record: LogRecord = { version: header.version, header: text, headerDigest: this.sha256(text), records: this.#records };
+    head.chain = chainAfter(this.sha256, head.chain, record);
+    head.version = header.version;
+    const conversation = this.conversationId;
+    const rows = [...this.rows.changedRows()];
+    return { header, writes: { heads: [head], rows, log: { conversation, record }, edits: [...this.#edits.values()] } };
+  }
+}
+
+function withoutWords(record: StoredRecord, redaction: Redaction): StoredRecord {
+  return { digest: record.digest, nonce: null, body: null, redaction };
+}
+
+export function readRecord(rows: RowReader, ref: RecordRef): StoredRecord {
+  const record = rows.log(ref.owner, ref.version)?.records[ref.index];
+  if (!record) throw new TurnkeepError('corrupt', { place: placeOf(ref), reason: 'the record is missing' });
+  return record;
+}
+
+/** The parsed body; `undefined` where the words are gone; `corrupt` where they are not those of the digest. */
+export function parseBody(sha256: Sha256, record: StoredRecord, ref: RecordRef): JsonObject | undefined {
+  if (record.body === null) return undefined;
+  if (!recordHolds(sha256, record)) {
+    throw new TurnkeepError('corrupt', { place: placeOf(ref), reason: 'the record does not match its digest' });
+  }
+  return decode(record.body) as JsonObject;
+}
+
+/** A record's place, for a person. */
+export function placeOf(ref: RecordRef): string {
+  return `conversation ${ref.owner}, version ${ref.version}, record ${ref.index}`;
+}
+
+function tooLarge(limit: 'recordBytes' | 'commitBytes', actual: number, path: string): TurnkeepError<'limit_exceeded'> {
+  return new TurnkeepError('limit_exceeded', { limit, max: LIMITS[limit], actual, path });
+}

@@ -1,0 +1,36 @@
+import type { Json } from './json.ts';
+
+const LINE_SEPARATORS = /[\u2028\u2029]/g;
+
+/**
+ * Core's one encoding of a value: JSON in one line, key order kept, lone surrogates and the line separators U+2028 and
+ * U+2029 escaped, so that it is well-formed text which no reader splits. Digests are taken over it.
+ */
+export function encode(value: unknown): string {
+  const text = JSON.stringify(value);
+  if (!text.includes('\u2028') && !text.includes('\u2029')) return text;
+  return text.replace(LINE_SEPARATORS, (mark) => (mark === '\u2028' ? '\\u2028' : '\\u2029'));
+}
+
+/** Reads what {@link encode} wrote. */
+export function decode(text: string): Json {
+  return JSON.parse(text) as Json;
+}
+
+/** The value with its keys in one order: equal values, equal text. It is compared and fingerprinted, never stored. */
+export function canonical(value: Json | undefined): string {
+  if (value === undefined) return 'null';
+  if (value === null || typeof value !== 'object') return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
+  const object = value as { readonly [key: string]: Json | undefined };
+  const members: string[] = [];
+  for (const key of Object.keys(object).sort()) {
+    if (object[key] !== undefined) members.push(`${JSON.stringify(key)}:${canonical(object[key])}`);
+  }
+  return `{${members.join()}}`;
+}
+
+/** Deep equality, whatever the order of keys. */
+export function sameJson(left: Json | undefined, right: Json | undefined): boolean {
+  return left === right || canonical(left) === canonical(right);
+}

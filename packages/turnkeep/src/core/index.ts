@@ -1,0 +1,23 @@
+/**
+ * The core: records, changes, rules, and the seam that backends stand behind. It knows no file, no clock, no database and
+ * no hash function.
+ */
+export * from './backend.ts';
+export * from './change.ts';
+export { prepareCommit } from './commit.ts';
+export type { Surroundings } from './commit.ts';
+export { decide } from './decide.ts';
+export type { Decision } from './decide.ts';
+export type { Sha256 } from './digest.ts';
+export { ERRORS, TurnkeepError, errorFromData, isTurnkeepError } from './errors.ts';
+export type { ErrorCode, ErrorData, ErrorDetails, Retry } from './errors.ts';
+export type { Head, RecordRef } from './head.ts';
+export * from './ids.ts';
+export { parseJson } from './json.ts';
+export type { Json, JsonObject } from './json.ts';
+export { LIMITS } from './limits.ts';
+export type { LimitName } from './limits.ts';
+export type { LogHeader, LogRecord, Redaction, StoredRecord } from './log.ts';
+export * from './message.ts';
+export type { ChangeEvent, Receipt } from './receipt.ts';
+export { TASK_TRANSITIONS } from './rules/task.ts';

@@ -1,0 +1,83 @@
+import { TurnkeepError } from './errors.ts';
+import { LIMITS } from './limits.ts';
+
+/** A JSON value. A property that holds `undefined` is absent. */
+export type Json =
+  | null
+  | boolean
+  | number
+  | string
+  | readonly Json[]
+  | { readonly [key: string]: Json | undefined };
+
+export type JsonObject = { readonly [key: string]: Json | undefined };
+
+/**
+ * An own copy of `value` as plain JSON, or `invalid_value` with the path of the part that is not JSON.
+ * Key order and own `__proto__` keys are kept, `-0` becomes `0`, a property that holds `undefined` is left out.
+ * Refused: `NaN`, infinities, `BigInt`, functions, symbols, class instances, holes and `undefined` in arrays, cycles,
+ * and nesting deeper than `LIMITS.jsonDepth`.
+ */
+export function parseJson(value: unknown, path: string): Json {
+  return copy(value, path, 0);
+}
+
+function copy(value: unknown, path: string, depth: number): Json {
+  if (value === null || typeof value === 'boolean' || typeof value === 'string') return value;
+  if (typeof value === 'number') return finite(value, path);
+  if (typeof value !== 'object') throw notJson(path, `${typeof value} is not a JSON value`);
+  if (depth >= LIMITS.jsonDepth) {
+    // A cycle ends here too: a value that contains itself is deeper than any limit.
+    throw new TurnkeepError('limit_exceeded', { limit: 'jsonDepth', max: LIMITS.jsonDepth, path: shorten(path) });
+  }
+  return Array.isArray(value) ? copyArray(value, path, depth) : copyObject(value, path, depth);
+}
+
+function finite(value: number, path: string): number {
+  if (!Number.isFinite(value)) throw notJson(path, `${value} is not a JSON number`);
+  return value === 0 ? 0 : value;
+}
+
+function copyArray(value: readonly unknown[], path: string, depth: number): Json {
+  const out: Json[] = [];
+  for (let at = 0; at < value.length; at++) out.push(copy(value[at], `${path}[${at}]`, depth + 1));
+  return out;
+}
+
+function copyObject(value: object, path: string, depth: number): Json {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== Object.prototype && prototype !== null && Object.getPrototypeOf(prototype) !== null) {
+    throw notJson(path, `an instance of ${className(value)} is not a JSON value`);
+  }
+  if (Object.getOwnPropertySymbols(value).length > 0) throw notJson(path, 'symbol keys are not JSON');
+  const out: Record<string, Json> = {};
+  for (const key of Object.keys(value)) {
+    const part = (value as Record<string, unknown>)[key];
+    if (part !== undefined) setOwn(out, key, copy(part, memberPath(path, key), depth + 1));
+  }
+  return out;
+}
+
+/** Sets an own property also where the key is `__proto__`, which an assignment would lose. */
+export function setOwn(target: Record<string, Json>, key: string, value: Json): void {
+  if (key !== '__proto__') target[key] = value;
+  else Object.defineProperty(target, key, { value, enumerable: true, writable: true, configurable: true });
+}
+
+/** `path.key`, or `path["key"]` where the key is not a plain name. */
+export function memberPath(path: string, key: string): string {
+  return /^[A-Za-z_][A-Za-z0-9_]*$/.test(key) ? `${path}.${key}` : `${path}[${JSON.stringify(key)}]`;
+}
+
+function className(value: object): string {
+  const named: unknown = (value as { constructor?: { name?: unknown } }).constructor?.name;
+  return typeof named === 'string' && named !== '' ? named : 'a class';
+}
+
+function shorten(path: string): string {
+  return path.length <= 200 ? path : `${path.slice(0, 200).toWellFormed()}…`;
+}
+
+function notJson(path: string, reason: string): TurnkeepError<'invalid_value'> {
+  return new TurnkeepError('invalid_value', { path: shorten(path), reason });
+}

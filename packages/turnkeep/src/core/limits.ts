@@ -1,0 +1,42 @@
+/**
+ * Every limit of the ledger, by name. An input past one is refused with `limit_exceeded`, which names the limit, its
+ * value and the path; `docs/errors.md` says what each one bounds. Sizes are bytes of UTF-8 of core's encoding.
+ */
+export const LIMITS = {
+  /** Bytes of an id. */
+  idBytes: 512,
+  /** Nesting of a JSON value; a stack is never at risk below it. */
+  jsonDepth: 200,
+  /** Changes of one commit. */
+  commitChanges: 1_000,
+  /** Bytes of one commit, all its records together. */
+  commitBytes: 33_554_432,
+  /** Bytes of one record: a message, a checkpoint part, a state. */
+  recordBytes: 16_777_216,
+  /** Parts of one message. */
+  messageParts: 1_000,
+  /** Tool calls and results of one message. */
+  messageCalls: 256,
+  /** Parts of one checkpoint revision. */
+  checkpointParts: 256,
+  /** Bytes of a title, a label, a reader id, a reason or a code. */
+  shortTextBytes: 4_096,
+  /** Labels of a conversation; likewise participants. */
+  conversationLabels: 64,
+  /** Items of working state's blockers; likewise of its plan. */
+  stateItems: 256,
+  /** Branches between a leaf and its root, those of the conversations that a fork hangs on included. */
+  branchDepth: 4_096,
+  /** Busy turns of one conversation. */
+  busyTurns: 256,
+  /** Messages of one window or page. */
+  pageMessages: 1_000,
+  /** Rows of one listing page. */
+  pageRows: 1_000,
+  /** Bytes of a search query. */
+  queryBytes: 4_096,
+  /** Commits that wait for one writer before it answers `overloaded`. */
+  queuedCommits: 65_536,
+} as const;
+
+export type LimitName = keyof typeof LIMITS;

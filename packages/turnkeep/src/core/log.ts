@@ -1,0 +1,49 @@
+import type { TurnId } from './ids.ts';
+import type { Json } from './json.ts';
+import type { ChangeEvent } from './receipt.ts';
+
+/** A record as it is stored: its words, its nonce and the digest of both. */
+export interface StoredRecord {
+  readonly digest: string;
+  /** 16 bytes in base64url; `null` once the words are gone. */
+  readonly nonce: string | null;
+  /** Core's encoding of the record; `null` once the words are gone. */
+  readonly body: string | null;
+  /** Why the words are gone, where they were redacted. */
+  readonly redaction?: Redaction | undefined;
+}
+
+export interface Redaction {
+  readonly reason: string;
+  /** Milliseconds. */
+  readonly at: number;
+  /** The record of the replacement's parts. */
+  readonly replacement?: { readonly owner: string; readonly version: number; readonly index: number } | undefined;
+}
+
+/** One commit of a conversation as its log keeps it. */
+export interface LogRecord {
+  readonly version: number;
+  /** The encoding of a {@link LogHeader}; `null` once the conversation was erased. */
+  readonly header: string | null;
+  readonly headerDigest: string;
+  readonly records: readonly StoredRecord[];
+}
+
+/** What a commit did, without words: ids, places and counters. */
+export interface LogHeader {
+  readonly version: number;
+  readonly commitId: string;
+  /** Milliseconds. */
+  readonly at: number;
+  /** Head after this commit. */
+  readonly leaf: TurnId | null;
+  readonly graphRevision: number;
+  /** Salted with `nonce`. */
+  readonly fingerprint: string;
+  readonly nonce: string;
+  readonly events: readonly ChangeEvent[];
+}
+
+/** The body of a record, parsed. */
+export type RecordBody = { readonly [field: string]: Json | undefined };

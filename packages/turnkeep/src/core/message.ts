@@ -1,0 +1,147 @@
+import type { AttemptId, MessageId, TaskId } from './ids.ts';
+import type { Json } from './json.ts';
+
+/** Opaque data of a provider, by provider name; handed back as it came. */
+export type ProviderMetadata = { readonly [provider: string]: Json | undefined };
+
+interface PartBase {
+  readonly id?: string | undefined;
+  readonly providerMetadata?: ProviderMetadata | undefined;
+}
+
+export interface TextPart extends PartBase {
+  readonly type: 'text';
+  readonly text: string;
+  readonly citations?: readonly Json[] | undefined;
+  readonly phase?: string | undefined;
+}
+
+export interface ReasoningPart extends PartBase {
+  readonly type: 'reasoning';
+  readonly text: string;
+  readonly signature?: string | undefined;
+  /** True where the provider withheld the words. */
+  readonly redacted?: boolean | undefined;
+}
+
+export interface RefusalPart extends PartBase {
+  readonly type: 'refusal';
+  readonly text: string;
+}
+
+/** A tool call: its input as JSON, or as raw text where the text must survive as it is (a 19-digit number, say). */
+export interface ToolCallPart extends PartBase {
+  readonly type: 'tool_call';
+  readonly callId: string;
+  readonly name: string;
+  readonly input?: Json | undefined;
+  readonly inputText?: string | undefined;
+  readonly executedBy?: 'client' | 'provider' | undefined;
+}
+
+/** A tool result: `output` as one JSON value, or `content` as parts of its own, never both. */
+export interface ToolResultPart extends PartBase {
+  readonly type: 'tool_result';
+  readonly callId: string;
+  readonly name?: string | undefined;
+  readonly status: 'ok' | 'error' | 'denied' | 'interrupted';
+  readonly output?: Json | undefined;
+  readonly content?: readonly Part[] | undefined;
+}
+
+export interface FilePart extends PartBase {
+  readonly type: 'file';
+  readonly mediaType: string;
+  readonly name?: string | undefined;
+  readonly source:
+    | { readonly attachment: string }
+    | { readonly url: string }
+    | { readonly providerFile: { readonly [provider: string]: string } };
+}
+
+export interface SourcePart extends PartBase {
+  readonly type: 'source';
+  readonly sourceId: string;
+  readonly url?: string | undefined;
+  readonly title?: string | undefined;
+  readonly mediaType?: string | undefined;
+}
+
+export interface DataPart extends PartBase {
+  readonly type: 'data';
+  readonly name: string;
+  readonly schemaVersion?: number | undefined;
+  readonly data: Json;
+}
+
+/** What no other part can say; `kind` is `vendor.name`. */
+export interface OpaquePart extends PartBase {
+  readonly type: 'opaque';
+  readonly kind: string;
+  readonly value: Json;
+}
+
+export type Part =
+  | TextPart
+  | ReasoningPart
+  | RefusalPart
+  | ToolCallPart
+  | ToolResultPart
+  | FilePart
+  | SourcePart
+  | DataPart
+  | OpaquePart;
+
+export type Role = 'user' | 'assistant' | 'system' | 'developer' | 'tool';
+
+export interface Author {
+  readonly id: string;
+  readonly kind: 'human' | 'agent' | 'system';
+  readonly name?: string | undefined;
+}
+
+/** What a message says, whoever stores it: the part of a message that its record holds. */
+export interface MessageContent {
+  readonly role: Role;
+  readonly parts: readonly Part[];
+  readonly author?: Author | undefined;
+  /** `complete` when absent. */
+  readonly status?: 'complete' | 'incomplete' | undefined;
+  readonly finishReason?: string | undefined;
+  /** `all` when absent. */
+  readonly visibility?: 'all' | 'model' | 'user' | undefined;
+  readonly metadata?: Json | undefined;
+  /** The caller's own time text, kept as it is. */
+  readonly occurredAt?: string | undefined;
+  /** The task that this message belongs to; it must be known on the message's path. */
+  readonly taskId?: TaskId | undefined;
+}
+
+/** A message to append. Its id is minted from the commit's where none is given. */
+export interface NewMessage extends MessageContent {
+  readonly messageId?: MessageId | undefined;
+}
+
+/** The tool calls that a message makes and those of other messages that it answers, in order, without repeats. */
+export interface MessageCalls {
+  readonly calls: readonly string[];
+  readonly answers: readonly string[];
+}
+
+/**
+ * A result whose call stands in the same message (a tool that the provider ran) pairs inside it and answers nothing
+ * outside.
+ */
+export function callsOf(parts: readonly Part[]): MessageCalls {
+  const calls = new Set<string>();
+  for (const part of parts) if (part.type === 'tool_call') calls.add(part.callId);
+  const answers = new Set<string>();
+  for (const part of parts) if (part.type === 'tool_result' && !calls.has(part.callId)) answers.add(part.callId);
+  return { calls: [...calls], answers: [...answers] };
+}
+
+/** An attempt's claim on a running turn: the id of the attempt and the token that it was given. */
+export interface Fence {
+  readonly attempt: AttemptId;
+  readonly token: number;
+}

@@ -1,0 +1,83 @@
+import { z } from 'zod';
+import type { Draft } from '../draft.ts';
+import { TurnkeepError } from '../errors.ts';
+import type { AttemptId, TurnId } from '../ids.ts';
+import { KEYS } from '../keys.ts';
+import type { Fence } from '../message.ts';
+import { packTurn } from '../rows.ts';
+import type { TurnRow } from '../rows.ts';
+import { count, id } from '../shapes.ts';
+import { ownTurn } from '../tree/path.ts';
+import type { OwnTurn } from '../tree/path.ts';
+import { none } from './rule.ts';
+import type { Rule } from './rule.ts';
+import { isTerminal } from './turn-states.ts';
+
+/** Refuses a commit whose fence is not the one that its turn was given last. */
+export function checkFence(draft: Draft, fence: Fence): void {
+  const { attempt, token } = fence;
+  const turnId = draft.get(KEYS.attempt(attempt))?.[0] as TurnId | undefined;
+  if (turnId === undefined) throw new TurnkeepError('no_attempt', { attempt });
+  const held = ownTurn(draft.tree, turnId)?.row.attempt;
+  if (held?.attempt === attempt && held.token === token) return;
+  throw new TurnkeepError('fenced', { turnId, attempt, token, currentToken: held?.token ?? 0 });
+}
+
+/** A turn that an attempt holds is written only under that attempt's fence. */
+export function requireFence(draft: Draft, turn: TurnRow, path: string): void {
+  if (!turn.attempt || draft.envelope.commit.fence?.attempt === turn.attempt.attempt) return;
+  throw new TurnkeepError('fence_required', { turnId: turn.turnId, change: path });
+}
+
+/** The first attempt at a turn; it holds token 1. */
+export const attemptStart: Rule<'attempt.start'> = {
+  kind: 'attempt.start',
+  shape: z.strictObject({ kind: z.literal('attempt.start'), attempt: id.optional(), turnId: id }),
+  complete: (change, mint) => ({ ...change, attempt: change.attempt ?? (mint('att') as AttemptId) }),
+  records: none,
+  apply(draft, change) {
+    const turn = openTurn(draft, change.turnId);
+    const held = turn.row.attempt;
+    if (held) throw new TurnkeepError('attempt_exists', { turnId: change.turnId, attempt: held.attempt });
+    return give(draft, turn, change.attempt as AttemptId, 1, change.kind);
+  },
+};
+
+/** The next attempt at a turn, by compare-and-swap on the token that the last one holds. */
+export const attemptTakeover: Rule<'attempt.takeover'> = {
+  kind: 'attempt.takeover',
+  shape: z.strictObject({
+    kind: z.literal('attempt.takeover'),
+    attempt: id.optional(),
+    turnId: id,
+    fromToken: count,
+  }),
+  complete: (change, mint) => ({ ...change, attempt: change.attempt ?? (mint('att') as AttemptId) }),
+  records: none,
+  apply(draft, change) {
+    const turn = openTurn(draft, change.turnId);
+    const { fromToken: token, turnId } = change;
+    const attempt = change.attempt as AttemptId;
+    const currentToken = turn.row.attempt?.token ?? 0;
+    if (currentToken === 0 || currentToken !== token) {
+      throw new TurnkeepError('fenced', { turnId, attempt, token, currentToken });
+    }
+    return give(draft, turn, attempt, token + 1, change.kind);
+  },
+};
+
+function openTurn(draft: Draft, turnId: TurnId): OwnTurn {
+  const turn = ownTurn(draft.tree, turnId);
+  if (!turn) throw new TurnkeepError('no_turn', { turnId });
+  if (isTerminal(turn.row.state)) throw new TurnkeepError('turn_terminal', { turnId, state: turn.row.state });
+  return turn;
+}
+
+function give(draft: Draft, turn: OwnTurn, attempt: AttemptId, token: number, kind: 'attempt.start' | 'attempt.takeover') {
+  const key = KEYS.attempt(attempt);
+  const { turnId } = turn.row;
+  if (draft.get(key)) throw new TurnkeepError('attempt_exists', { turnId, attempt });
+  draft.put(key, [turnId]);
+  draft.put(KEYS.turn(turn.branch, turn.position), packTurn({ ...turn.row, attempt: { attempt, token } }));
+  return { kind, attempt, turnId, token };
+}

@@ -1,0 +1,26 @@
+import { z } from 'zod';
+import { TurnkeepError } from '../errors.ts';
+import { code } from '../shapes.ts';
+import { none } from './rule.ts';
+import type { Rule } from './rule.ts';
+
+/**
+ * Erases the conversation: from this commit on nothing of it is read and nothing is written to it. What a living fork
+ * shares stays; the rest is removed by `collect`, in slices.
+ */
+export const conversationErase: Rule<'conversation.erase'> = {
+  kind: 'conversation.erase',
+  shape: z.strictObject({ kind: z.literal('conversation.erase'), reason: code.optional() }),
+  complete: (change) => change,
+  records: none,
+  apply(draft, change, path) {
+    if (draft.envelope.commit.changes.length > 1) {
+      throw new TurnkeepError('invalid_value', { path, reason: 'an erasure is the only change of its commit' });
+    }
+    const { head } = draft;
+    if (draft.version === 1) throw new TurnkeepError('conversation_not_found', { conversationId: head.conversationId });
+    head.erasedAt = draft.envelope.now;
+    Object.assign(head, { leaf: null, busy: [], openOperation: null, lastMessage: null, fields: null, owner: null });
+    return change.reason === undefined ? { kind: change.kind } : { kind: change.kind, reason: change.reason };
+  },
+};

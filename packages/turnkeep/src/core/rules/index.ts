@@ -1,0 +1,49 @@
+import type { Change, ChangeKind } from '../change.ts';
+import { attemptStart, attemptTakeover } from './attempt.ts';
+import { bindingSave } from './binding.ts';
+import { checkpointAdvance, checkpointCreate, checkpointWrite } from './checkpoint.ts';
+import { commitmentAdd, commitmentExpire, commitmentResolve } from './commitment.ts';
+import { conversationCreate, conversationUpdate } from './conversation.ts';
+import { conversationErase } from './erase.ts';
+import { conversationFork } from './fork.ts';
+import { messageAppend, messageRedact } from './message.ts';
+import { operationResolve } from './operation.ts';
+import type { Rule } from './rule.ts';
+import { stateUpdate } from './state.ts';
+import { summaryCommit } from './summary.ts';
+import { taskAmend, taskCreate, taskTransition } from './task.ts';
+import { leafSelect, turnAdvance, turnRecord, turnSubmit } from './turn.ts';
+
+/** Every kind of change and its rule. A new kind is a rules file and a line here. */
+export const RULES: { readonly [Kind in ChangeKind]: Rule<Kind> } = {
+  'conversation.create': conversationCreate,
+  'conversation.update': conversationUpdate,
+  'conversation.fork': conversationFork,
+  'conversation.erase': conversationErase,
+  'message.append': messageAppend,
+  'message.redact': messageRedact,
+  'turn.submit': turnSubmit,
+  'turn.advance': turnAdvance,
+  'turn.record': turnRecord,
+  'leaf.select': leafSelect,
+  'operation.resolve': operationResolve,
+  'binding.save': bindingSave,
+  'attempt.start': attemptStart,
+  'attempt.takeover': attemptTakeover,
+  'checkpoint.create': checkpointCreate,
+  'checkpoint.advance': checkpointAdvance,
+  'checkpoint.write': checkpointWrite,
+  'task.create': taskCreate,
+  'task.amend': taskAmend,
+  'task.transition': taskTransition,
+  'state.update': stateUpdate,
+  'commitment.add': commitmentAdd,
+  'commitment.resolve': commitmentResolve,
+  'commitment.expire': commitmentExpire,
+  'summary.commit': summaryCommit,
+};
+
+/** The rule of a change, typed for any of them: each rule only ever meets changes of its own kind. */
+export function ruleFor(kind: Change['kind']): Rule {
+  return RULES[kind] as unknown as Rule;
+}

@@ -1,0 +1,163 @@
+import { z } from 'zod';
+import type { MessageAppend } from '../change.ts';
+import type { Draft } from '../draft.ts';
+import { sameJson } from '../encoding.ts';
+import { TurnkeepError } from '../errors.ts';
+import type { MessageId } from '../ids.ts';
+import type { JsonObject } from '../json.ts';
+import { callsOf } from '../message.ts';
+import type { MessageContent, Role } from '../message.ts';
+import type { ChangeEvent } from '../receipt.ts';
+import { id, newMessage, parts, shortText } from '../shapes.ts';
+import { callPlaces, nearestOn, ownCallsAt } from '../tree/calls.ts';
+import { findMessage } from '../tree/messages.ts';
+import type { PlacedMessage } from '../tree/messages.ts';
+import { ownTurn, pathTo, turnAt } from '../tree/path.ts';
+import type { OwnTurn } from '../tree/path.ts';
+import { WHOLE } from '../rows.ts';
+import { placeMessage } from './append.ts';
+import type { Target } from './append.ts';
+import { requireFence } from './attempt.ts';
+import { one } from './rule.ts';
+import type { Rule } from './rule.ts';
+import { isTerminal } from './turn-states.ts';
+
+/** Appends a message; the same id with the same content is a no-op. */
+export const messageAppend: Rule<'message.append'> = {
+  kind: 'message.append',
+  shape: z.strictObject({ kind: z.literal('message.append'), message: newMessage, turnId: id.nullable().optional() }),
+  complete: (change, mint) => {
+    const messageId = change.message.messageId ?? (mint('msg') as MessageId);
+    return { ...change, message: { ...change.message, messageId } };
+  },
+  records: one,
+  apply(draft, change, path) {
+    const { messageId, ...content } = change.message;
+    const known = findMessage(draft.tree, messageId as MessageId);
+    if (known) return sameAgain(draft, known, content);
+    const { calls, answers } = callsOf(content.parts);
+    const target = answers.length > 0 ? targetOfResult(draft, change, answers, path) : targetOfMessage(draft, change);
+    if (isOutput(content) && !target.late) requireFenceOf(draft, target, path);
+    const record = draft.addRecord(content as unknown as JsonObject, `${path}.message`);
+    const ref = draft.refTo(record);
+    const words = { messageId: messageId as MessageId, role: content.role, ref, calls, answers, taskId: content.taskId };
+    const sequence = placeMessage(draft, target, words);
+    return eventOf(messageId as MessageId, content.role, target, sequence, record);
+  },
+};
+
+function eventOf(messageId: MessageId, role: Role, target: Target, sequence: number, record: number): ChangeEvent {
+  const event = { kind: 'message.append' as const, messageId, role, turnId: target.turnId, sequence, record };
+  return target.late ? { ...event, late: true } : event;
+}
+
+function isOutput(content: MessageContent): boolean {
+  return content.role === 'assistant' || content.role === 'tool';
+}
+
+function requireFenceOf(draft: Draft, target: Target, path: string): void {
+  const turn = target.turnId === null ? undefined : ownTurn(draft.tree, target.turnId);
+  if (turn) requireFence(draft, turn.row, path);
+}
+
+/** The same id again: a no-op with the same content, a conflict with other content. */
+function sameAgain(draft: Draft, known: PlacedMessage, content: MessageContent): ChangeEvent {
+  const { messageId, ref } = known.row;
+  const body = draft.body(ref);
+  if (body === undefined) throw new TurnkeepError('redacted', { messageId });
+  if (!sameJson(body, content as unknown as JsonObject)) throw new TurnkeepError('message_conflict', { messageId });
+  return { kind: 'message.append', messageId, sequence: known.sequence, noop: true };
+}
+
+function targetOfMessage(draft: Draft, change: MessageAppend): Target {
+  const turnId = change.turnId === undefined ? draft.head.leaf : change.turnId;
+  if (turnId === null) return targetAtRoot(draft);
+  const turn = ownTurn(draft.tree, turnId);
+  if (!turn) throw new TurnkeepError('no_turn', { turnId });
+  if (hasEnded(draft, turn)) throw new TurnkeepError('turn_terminal', { turnId, state: turn.row.state });
+  return { branch: turn.branch, position: turn.position, turnId, late: false };
+}
+
+/** The root takes messages only before the first turn, inherited turns included. */
+function targetAtRoot(draft: Draft): Target {
+  if (draft.head.turns > 0 || draft.head.cutTurn !== null) throw new TurnkeepError('no_turn', { turnId: null });
+  return { branch: 0, position: 0, turnId: null, late: false };
+}
+
+/** A turn that `turn.record` makes is complete, and yet open until its commit goes on to something else. */
+function hasEnded(draft: Draft, turn: OwnTurn): boolean {
+  return isTerminal(turn.row.state) && draft.recording !== turn.row.turnId;
+}
+
+/** All calls that one message answers stand in one turn. */
+function targetOfResult(draft: Draft, change: MessageAppend, answers: readonly string[], path: string): Target {
+  const targets = answers.map((callId) => targetOfAnswer(draft, callId));
+  const [first] = targets as [Target];
+  const elsewhere = targets.some((target) => target.branch !== first.branch || target.position !== first.position);
+  if (elsewhere || (change.turnId !== undefined && change.turnId !== first.turnId)) {
+    const reason = elsewhere ? 'it answers calls of several turns' : 'it answers a call of another turn';
+    throw new TurnkeepError('invalid_value', { path: `${path}.${elsewhere ? 'message.parts' : 'turnId'}`, reason });
+  }
+  return first;
+}
+
+/**
+ * A result stands in the turn of its call: the nearest one on the active path, else the conversation's newest. Where the
+ * active path is cut inside that turn, or the call is inherited, it belongs to the active leaf's open turn.
+ */
+function targetOfAnswer(draft: Draft, callId: string): Target {
+  const { tree } = draft;
+  const onPath = nearestOn(tree, pathTo(tree, draft.head.leaf), callId, 'call');
+  const own = callPlaces(tree, draft.conversationId, callId);
+  const call = onPath?.place ?? own.filter((place) => place.kind === 'call').at(-1);
+  if (!call) throw new TurnkeepError('no_call', { callId });
+  const cutInside = onPath && call.position === onPath.segment.position && onPath.segment.sequence !== WHOLE;
+  if (call.owner !== draft.conversationId || cutInside) return openLeafFor(draft, callId);
+  if (ownCallsAt(tree, callId, call.branch, call.position).some((place) => place.kind === 'result')) {
+    throw new TurnkeepError('already_answered', { callId });
+  }
+  return besideCall(draft, call.branch, call.position);
+}
+
+function besideCall(draft: Draft, branch: number, position: number): Target {
+  const row = position === 0 ? undefined : turnAt(draft.rows, draft.conversationId, branch, position);
+  if (!row) return { branch, position, turnId: null, late: draft.head.turns > 0 };
+  return { branch, position, turnId: row.turnId, late: hasEnded(draft, { branch, position, row }) };
+}
+
+function openLeafFor(draft: Draft, callId: string): Target {
+  const { leaf } = draft.head;
+  const turn = leaf === null ? undefined : ownTurn(draft.tree, leaf);
+  if (!turn || hasEnded(draft, turn)) throw new TurnkeepError('no_turn', { turnId: leaf });
+  if (nearestOn(draft.tree, pathTo(draft.tree, leaf), callId, 'result')) {
+    throw new TurnkeepError('already_answered', { callId });
+  }
+  return { branch: turn.branch, position: turn.position, turnId: leaf, late: false };
+}
+
+/** Takes a message's words away wherever they are shared. */
+export const messageRedact: Rule<'message.redact'> = {
+  kind: 'message.redact',
+  shape: z.strictObject({
+    kind: z.literal('message.redact'),
+    messageId: id,
+    reason: shortText,
+    replacement: parts.optional(),
+  }),
+  complete: (change) => change,
+  records: one,
+  apply(draft, change, path) {
+    const { kind, messageId, reason } = change;
+    const message = findMessage(draft.tree, messageId);
+    if (!message) throw new TurnkeepError('no_message', { messageId });
+    if (draft.record(message.row.ref).body === null) return { kind, messageId, noop: true };
+    const at = draft.envelope.now;
+    if (!change.replacement) {
+      draft.redact(message.row.ref, { reason, at });
+      return { kind, messageId };
+    }
+    const record = draft.addRecord({ parts: change.replacement as unknown as JsonObject[] }, `${path}.replacement`);
+    draft.redact(message.row.ref, { reason, at, replacement: draft.refTo(record) });
+    return { kind, messageId, record };
+  },
+};

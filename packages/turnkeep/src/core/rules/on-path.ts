@@ -1,0 +1,62 @@
+import type { RowValue } from '../backend.ts';
+import type { Draft } from '../draft.ts';
+import { TurnkeepError } from '../errors.ts';
+import type { TurnId } from '../ids.ts';
+import { KEYS } from '../keys.ts';
+import { WHOLE } from '../rows.ts';
+import { entriesOn, entryOn } from '../tree/entries.ts';
+import type { Entry } from '../tree/entries.ts';
+import { ownTurn, segmentsFrom } from '../tree/path.ts';
+import { hasStarted, isTerminal } from './turn-states.ts';
+
+/**
+ * Where a change's entries go, and the path that they hold for. Only the active leaf, or a turn that has started and not
+ * ended, makes entries; what a fork writes before its first turn goes to the tail of its root.
+ */
+export class EntryPlace {
+  readonly #draft: Draft;
+  readonly #branch: number;
+  readonly #position: number;
+
+  constructor(draft: Draft, turnId: TurnId | undefined) {
+    const named = turnId === undefined ? undefined : namedTurn(draft, turnId);
+    const { leaf } = draft.head;
+    const turn = named ?? (leaf === null ? undefined : ownTurn(draft.tree, leaf));
+    this.#draft = draft;
+    this.#branch = turn?.branch ?? 0;
+    this.#position = turn?.position ?? 0;
+  }
+
+  /** The entry that holds on the path. */
+  holding(name: string): Entry | undefined {
+    return entryOn(this.#draft.tree, this.#path(), name);
+  }
+
+  /** Every entry that holds on the path and whose name starts so. */
+  allHolding(start: string): ReadonlyMap<string, Entry> {
+    return entriesOn(this.#draft.tree, this.#path(), start);
+  }
+
+  write(name: string, value: RowValue): void {
+    const { version, index } = this.#draft.stamp;
+    this.#draft.put(KEYS.entry(this.#branch, name, this.#position, version, index), value);
+  }
+
+  path(): ReturnType<typeof segmentsFrom> {
+    return this.#path();
+  }
+
+  #path(): ReturnType<typeof segmentsFrom> {
+    return segmentsFrom(this.#draft.tree, { branch: this.#branch, position: this.#position, sequence: WHOLE });
+  }
+}
+
+function namedTurn(draft: Draft, turnId: TurnId) {
+  const turn = ownTurn(draft.tree, turnId);
+  if (!turn) throw new TurnkeepError('no_turn', { turnId });
+  const { state } = turn.row;
+  if (turnId !== draft.head.leaf && (!hasStarted(state) || isTerminal(state))) {
+    throw new TurnkeepError('turn_not_running', { turnId, state });
+  }
+  return turn;
+}

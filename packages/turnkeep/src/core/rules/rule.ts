@@ -1,0 +1,37 @@
+import type { z } from 'zod';
+import type { ChangeKind, ChangeOf } from '../change.ts';
+import type { Draft } from '../draft.ts';
+import type { ChangeEvent } from '../receipt.ts';
+
+/** Makes an id that follows from the commit's id and a position: a caller who sends the call again makes it again. */
+export type Mint = (prefix: string) => string;
+
+/**
+ * A kind of change: its shape, the ids that it mints, and what it does. All that the ledger knows of the kind stands in
+ * its rules file.
+ */
+export interface Rule<Kind extends ChangeKind = ChangeKind> {
+  readonly kind: Kind;
+  readonly shape: z.ZodType<ChangeOf<Kind>>;
+  /** The change with the ids that the caller left to us. */
+  readonly complete: (change: ChangeOf<Kind>, mint: Mint) => ChangeOf<Kind>;
+  /** The most records that the change can make. */
+  readonly records: (change: ChangeOf<Kind>) => number;
+  /**
+   * Checks the change against the draft, writes what it does there, and answers its event. A refusal is thrown. `path`
+   * names the change in the caller's commit.
+   */
+  readonly apply: (draft: Draft, change: ChangeOf<Kind>, path: string) => ChangeEvent;
+}
+
+export function keep<Value>(change: Value): Value {
+  return change;
+}
+
+export function one(): number {
+  return 1;
+}
+
+export function none(): number {
+  return 0;
+}

@@ -1,0 +1,1 @@
+export { MemoryBackend } from './memory-backend.ts';

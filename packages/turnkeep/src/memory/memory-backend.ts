@@ -1,0 +1,126 @@
+import { decide } from '../core/decide.ts';
+import { compareKeys } from '../core/backend.ts';
+import type {
+  Backend,
+  Envelope,
+  FeedEntry,
+  HeadQuery,
+  RowReader,
+  SearchCandidates,
+  SearchQuery,
+  StoreFault,
+  Traits,
+  WriteSet,
+} from '../core/backend.ts';
+import { collectErased } from '../core/collect.ts';
+import type { Sha256 } from '../core/digest.ts';
+import { TurnkeepError } from '../core/errors.ts';
+import type { NamespaceId } from '../core/ids.ts';
+import type { Receipt } from '../core/receipt.ts';
+import { MemoryNamespace } from './memory-namespace.ts';
+
+const TRAITS: Traits = {
+  backend: 'memory',
+  durability: 'none',
+  sync: 'nothing is written: the store ends with the process',
+  sharedWriters: false,
+  feedOrder: 'total',
+  erasureReach: 'the memory of this process',
+};
+
+/** The reference backend: all in memory, every commit decided and applied in one step of the event loop. */
+export class MemoryBackend implements Backend {
+  readonly traits: Traits = TRAITS;
+  readonly #sha256: Sha256;
+  readonly #namespaces = new Map<NamespaceId, MemoryNamespace>();
+  readonly #listeners = new Map<NamespaceId, Set<() => void>>();
+  #closed = false;
+
+  constructor(sha256: Sha256) {
+    this.#sha256 = sha256;
+  }
+
+  async commit(envelope: Envelope, signal?: AbortSignal): Promise<Receipt> {
+    this.#assertOpen(signal);
+    const namespace = this.#namespace(envelope.commit.namespace);
+    const decision = decide(namespace, envelope, this.#sha256);
+    if (decision.outcome === 'refuse') throw decision.error;
+    if (decision.outcome === 'write') this.#write(envelope.commit.namespace, decision.writes);
+    return decision.receipt;
+  }
+
+  async read<Result>(namespace: NamespaceId, reading: (rows: RowReader) => Result): Promise<Result> {
+    this.#assertOpen();
+    return reading(this.#namespaces.get(namespace) ?? new MemoryNamespace());
+  }
+
+  async feed(namespace: NamespaceId, after: number, limit: number): Promise<readonly FeedEntry[]> {
+    this.#assertOpen();
+    return this.#namespaces.get(namespace)?.feed.slice(after, after + limit) ?? [];
+  }
+
+  onCommit(namespace: NamespaceId, listener: () => void): () => void {
+    let listeners = this.#listeners.get(namespace);
+    if (!listeners) this.#listeners.set(namespace, (listeners = new Set()));
+    const added = () => listener();
+    listeners.add(added);
+    return () => listeners.delete(added);
+  }
+
+  async search(namespace: NamespaceId, query: SearchQuery, signal?: AbortSignal): Promise<SearchCandidates> {
+    this.#assertOpen(signal);
+    return this.#namespaces.get(namespace)?.candidates(query) ?? { places: [] };
+  }
+
+  async namespaces(): Promise<readonly NamespaceId[]> {
+    this.#assertOpen();
+    return [...this.#namespaces.keys()].sort(compareKeys);
+  }
+
+  async collect(namespace: NamespaceId, signal?: AbortSignal): Promise<number> {
+    this.#assertOpen(signal);
+    const rows = this.#namespaces.get(namespace);
+    if (!rows) return 0;
+    let removed = 0;
+    for (let query: HeadQuery = { order: 'created', limit: Number.MAX_SAFE_INTEGER }; ; ) {
+      const pending = rows.heads(query).filter((head) => head.erasedAt !== null && !head.collected);
+      if (pending.length === 0) return removed;
+      for (const head of pending) removed += this.#collectOne(namespace, rows, head.conversationId);
+    }
+  }
+
+  #collectOne(namespace: NamespaceId, rows: MemoryNamespace, conversationId: string): number {
+    const writes = collectErased(rows, conversationId);
+    this.#write(namespace, writes);
+    return writes.rows.length;
+  }
+
+  async verify(): Promise<readonly StoreFault[]> {
+    this.#assertOpen();
+    return [];
+  }
+
+  async rebuild(): Promise<void> {
+    this.#assertOpen();
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+  }
+
+  #write(namespace: NamespaceId, writes: WriteSet): void {
+    this.#namespace(namespace).apply(writes);
+    for (const listener of this.#listeners.get(namespace) ?? []) queueMicrotask(listener);
+  }
+
+  #namespace(namespace: NamespaceId): MemoryNamespace {
+    let rows = this.#namespaces.get(namespace);
+    if (!rows) this.#namespaces.set(namespace, (rows = new MemoryNamespace()));
+    return rows;
+  }
+
+  #assertOpen(signal?: AbortSignal): void {
+    if (this.#closed) throw new TurnkeepError('closed', { what: 'the store' });
+    if (signal?.aborted) throw new TurnkeepError('aborted', { reason: String(signal.reason) });
+  }
+}

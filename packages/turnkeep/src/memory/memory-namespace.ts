@@ -1,0 +1,91 @@
+import { compareKeys } from '../core/backend.ts';
+import type {
+  FeedEntry,
+  HeadQuery,
+  Row,
+  RowRange,
+  RowReader,
+  RowValue,
+  SearchCandidates,
+  SearchQuery,
+  WriteSet,
+} from '../core/backend.ts';
+import type { Head } from '../core/head.ts';
+import type { ConversationId } from '../core/ids.ts';
+import type { LogRecord } from '../core/log.ts';
+import { rowsOf, SortedRows } from '../core/sorted-rows.ts';
+
+/** The rows of one namespace. */
+export class MemoryNamespace implements RowReader {
+  readonly #heads = new Map<ConversationId, Head>();
+  readonly #rows = new Map<ConversationId, SortedRows>();
+  readonly #logs = new Map<ConversationId, LogRecord[]>();
+  readonly feed: FeedEntry[] = [];
+
+  head(conversation: ConversationId): Head | undefined {
+    return this.#heads.get(conversation);
+  }
+
+  get(conversation: ConversationId, key: string): RowValue | undefined {
+    return this.#rows.get(conversation)?.get(key);
+  }
+
+  scan(conversation: ConversationId, range: RowRange): readonly Row[] {
+    const rows = this.#rows.get(conversation);
+    return rows ? rowsOf(rows, range) : [];
+  }
+
+  log(conversation: ConversationId, version: number): LogRecord | undefined {
+    return this.#logs.get(conversation)?.[version - 1];
+  }
+
+  heads(query: HeadQuery): readonly Head[] {
+    const timeOf = (head: Head) => (query.order === 'activity' ? head.lastActivityAt : head.createdAt);
+    const { after } = query;
+    return [...this.#heads.values()]
+      .filter((head) => query.owner === undefined || head.owner === query.owner)
+      .filter((head) => !after || isPast(timeOf(head), head.conversationId, after))
+      .sort((left, right) => timeOf(right) - timeOf(left) || compareKeys(left.conversationId, right.conversationId))
+      .slice(0, query.limit);
+  }
+
+  apply(writes: WriteSet): void {
+    for (const head of writes.heads) this.#heads.set(head.conversationId, head);
+    for (const { conversation, key, value } of writes.rows) this.#put(conversation, key, value);
+    for (const { conversation, version, log } of writes.edits) this.#logOf(conversation)[version - 1] = log;
+    if (writes.log) this.#append(writes.log.conversation, writes.log.record);
+  }
+
+  #put(conversation: ConversationId, key: string, value: RowValue | null): void {
+    let rows = this.#rows.get(conversation);
+    if (!rows) this.#rows.set(conversation, (rows = new SortedRows()));
+    if (value === null) rows.delete(key);
+    else rows.set(key, value);
+  }
+
+  #append(conversationId: ConversationId, record: LogRecord): void {
+    this.#logOf(conversationId).push(record);
+    this.feed.push({ position: this.feed.length + 1, conversationId, version: record.version });
+  }
+
+  #logOf(conversation: ConversationId): LogRecord[] {
+    let log = this.#logs.get(conversation);
+    if (!log) this.#logs.set(conversation, (log = []));
+    return log;
+  }
+
+  /** Every commit may hold a match: the reference scans. */
+  candidates(query: SearchQuery): SearchCandidates {
+    const start = query.before === undefined ? this.feed.length : Number(query.before);
+    const end = Math.max(0, start - query.limit);
+    const entries = this.feed.slice(end, start).reverse();
+    const places = entries
+      .filter((entry) => query.conversationId === undefined || entry.conversationId === query.conversationId)
+      .map(({ conversationId, version }) => ({ conversationId, version }));
+    return end > 0 ? { places, next: String(end) } : { places };
+  }
+}
+
+function isPast(at: number, conversationId: ConversationId, after: NonNullable<HeadQuery['after']>): boolean {
+  return at < after.at || (at === after.at && compareKeys(conversationId, after.conversationId) > 0);
+}
