@@ -140,7 +140,7 @@ export interface Backend {
   search(namespace: NamespaceId, query: SearchQuery, signal?: AbortSignal): Promise<SearchCandidates>;
   /** Namespaces that hold something, in UTF-8 order. */
   namespaces(): Promise<readonly NamespaceId[]>;
-  /** Removes what erased conversations still hold and nobody shares, in slices. Answers how many rows went. */
+  /** Removes what erased conversations hold and nobody shares (`collectErased`), in slices. Answers how many rows went. */
   collect(namespace: NamespaceId, signal?: AbortSignal): Promise<number>;
   /** Checks what only the backend can check (its file format, its indexes) and reports each fault. */
   verify(signal?: AbortSignal): Promise<readonly StoreFault[]>;

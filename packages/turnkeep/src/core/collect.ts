@@ -1,9 +1,234 @@
-import type { RowReader, WriteSet } from './backend.ts';
+import type { Row, RowReader, WriteSet } from './backend.ts';
+import { TurnkeepError } from './errors.ts';
+import type { Head } from './head.ts';
 import type { ConversationId } from './ids.ts';
+import { afterSeparator, KEYS, numbersIn, TABLES } from './keys.ts';
+import type { LogRecord } from './log.ts';
+import { isBefore, unpackMessage, unpackRef, WHOLE } from './rows.ts';
+import type { BranchRow, Stamp } from './rows.ts';
+import { branchRow, scanPrefix, turnAt } from './tree/path.ts';
+import { unpackBranch } from './rows.ts';
 
-/** placeholder */
-export function collectErased(rows: RowReader, conversationId: ConversationId): WriteSet {
+const SLICE = 500;
+
+/**
+ * What an erased conversation still holds is removed, but for what a living fork sees: a row stays exactly if a living
+ * fork's cut and version admit it, and a record's words exactly if a row that stays refers to them. Digests stay, so that
+ * the chain still verifies.
+ *
+ * Yields write sets of bounded size; each is to be applied before the next one is asked for, and `rows` must then show
+ * it. Other commits may come in between: a fork can only ever come to see less.
+ */
+export function* collectErased(rows: RowReader, conversationId: ConversationId): Generator<WriteSet> {
   const head = rows.head(conversationId);
-  if (!head) throw new Error('no head');
-  return { heads: [{ ...head, collected: true }], rows: [], edits: [] };
+  if (!head || head.erasedAt === null) throw new TurnkeepError('conversation_not_found', { conversationId });
+  const kept = new Kept(rows, conversationId);
+  const words = wordsKept(rows, conversationId, kept);
+  for (const table of Object.values(TABLES)) yield* removeRows(rows, conversationId, table, kept);
+  yield* removeWords(rows, head, words);
+  yield { heads: [{ ...head, collected: true }], rows: [], edits: [] };
+}
+
+function* removeRows(rows: RowReader, conversation: ConversationId, table: string, kept: Kept): Generator<WriteSet> {
+  // Asked for before the table shrinks: a row's keeping may depend on rows of tables that go later.
+  const doomed = scanPrefix(rows, conversation, table).filter((row) => !kept.keeps(row));
+  for (let at = 0; at < doomed.length; at += SLICE) {
+    const slice = doomed.slice(at, at + SLICE).map((row) => ({ conversation, key: row.key, value: null }));
+    yield { heads: [], rows: slice, edits: [] };
+  }
+}
+
+function* removeWords(rows: RowReader, head: Head, words: ReadonlyMap<number, ReadonlySet<number>>): Generator<WriteSet> {
+  const conversation = head.conversationId;
+  for (let version = 1; version <= head.version; version += SLICE) {
+    const edits: WriteSet['edits'][number][] = [];
+    for (let at = version; at < Math.min(version + SLICE, head.version + 1); at++) {
+      const log = rows.log(conversation, at);
+      const edited = log && withoutWords(log, words.get(at));
+      if (edited) edits.push({ conversation, version: at, log: edited });
+    }
+    if (edits.length > 0) yield { heads: [], rows: [], edits };
+  }
+}
+
+/** The log record without its header and without the words that nobody sees; `undefined` where nothing is to go. */
+function withoutWords(log: LogRecord, kept: ReadonlySet<number> | undefined): LogRecord | undefined {
+  const holds = log.header !== null || log.records.some((record, index) => record.body !== null && !kept?.has(index));
+  if (!holds) return undefined;
+  const records = log.records.map((record, index) =>
+    kept?.has(index) ? record : { digest: record.digest, nonce: null, body: null },
+  );
+  return { ...log, header: null, records };
+}
+
+/** The records of the conversation that rows which stay refer to, by version. */
+function wordsKept(rows: RowReader, conversation: ConversationId, kept: Kept): ReadonlyMap<number, ReadonlySet<number>> {
+  const words = new Map<number, Set<number>>();
+  for (const table of [TABLES.messages, TABLES.entries]) {
+    for (const row of scanPrefix(rows, conversation, table)) {
+      const ref = kept.keeps(row) ? recordOf(row, conversation) : undefined;
+      if (!ref || ref.owner !== conversation) continue;
+      const indexes = words.get(ref.version) ?? new Set();
+      words.set(ref.version, indexes.add(ref.index));
+      const replacement = rows.log(conversation, ref.version)?.records[ref.index]?.redaction?.replacement;
+      if (replacement?.owner === conversation) {
+        words.set(replacement.version, (words.get(replacement.version) ?? new Set<number>()).add(replacement.index));
+      }
+    }
+  }
+  return words;
+}
+
+function recordOf(row: Row, conversation: ConversationId) {
+  if (row.key.startsWith(TABLES.messages)) return unpackMessage(row.value, conversation).ref;
+  const packed = row.value.find((item) => Array.isArray(item));
+  return packed === undefined ? undefined : unpackRef(packed, conversation);
+}
+
+/** What one living fork admits of one branch. */
+interface Need {
+  readonly position: number;
+  readonly sequence: number;
+  readonly asOf: number;
+  readonly bound: Stamp | null;
+}
+
+/** Decides which rows of an erased conversation living forks still see. */
+class Kept {
+  readonly #rows: RowReader;
+  readonly #conversation: ConversationId;
+  readonly #needs = new Map<number, Need[]>();
+  readonly #living: ReadonlySet<ConversationId>;
+
+  constructor(rows: RowReader, conversation: ConversationId) {
+    this.#rows = rows;
+    this.#conversation = conversation;
+    this.#living = livingDescendants(rows, conversation);
+    for (const fork of this.#living) this.#addNeedsOf(fork);
+  }
+
+  keeps(row: Row): boolean {
+    switch (row.key[0]) {
+      case TABLES.branches:
+        return this.#needs.has(numbersIn(row.key, 1)[0] as number);
+      case TABLES.turns: {
+        const [branch, position] = numbersIn(row.key, 1) as [number, number];
+        return this.#keepsTurn(branch, position);
+      }
+      case TABLES.turnIds:
+        return this.#keepsTurn(...(row.value as readonly [number, number]));
+      case TABLES.messages: {
+        const [branch, position, sequence] = numbersIn(row.key, 1) as [number, number, number];
+        return this.#admits(branch, position, sequence, row.value[1] as number);
+      }
+      case TABLES.messageIds:
+        return this.#keepsMessage(...(row.value as readonly [number, number, number]));
+      case TABLES.late: {
+        const [branch, sequence] = numbersIn(row.key, 1) as [number, number];
+        return this.#admits(branch, row.value[0] as number, sequence, row.value[1] as number);
+      }
+      case TABLES.calls: {
+        const [, branch, position, version] = row.value as readonly [string, number, number, number];
+        return this.#admits(branch, position, numbersIn(afterSeparator(row.key), 0)[0] as number, version);
+      }
+      case TABLES.promptUses:
+      case TABLES.taskMessages: {
+        const [branch, position] = row.value as readonly [number, number];
+        return this.#keepsMessage(branch, position, numbersIn(afterSeparator(row.key), 0)[0] as number);
+      }
+      case TABLES.entries:
+        return this.#keepsEntry(row);
+      case TABLES.forks:
+        return this.#keepsFork(row.key.slice(1));
+      default:
+        return false;
+    }
+  }
+
+  #keepsTurn(branch: number, position: number): boolean {
+    return this.#needs.get(branch)?.some((need) => position <= need.position) ?? false;
+  }
+
+  #keepsMessage(branch: number, position: number, sequence: number): boolean {
+    const value = this.#rows.get(this.#conversation, KEYS.message(branch, position, sequence));
+    return value !== undefined && this.#admits(branch, position, sequence, value[1] as number);
+  }
+
+  #admits(branch: number, position: number, sequence: number, version: number): boolean {
+    const needs = this.#needs.get(branch) ?? [];
+    return needs.some((need) => version <= need.asOf && isWithin(need, position, sequence));
+  }
+
+  #keepsEntry(row: Row): boolean {
+    const branch = numbersIn(row.key.slice(0, row.key.indexOf('\u0001')), 1)[0] as number;
+    const [position, version, index] = numbersIn(afterSeparator(row.key), 0) as [number, number, number];
+    const needs = this.#needs.get(branch) ?? [];
+    return needs.some((need) => version <= need.asOf && this.#admitsEntry(branch, need, position, { version, index }));
+  }
+
+  #admitsEntry(branch: number, need: Need, position: number, stamp: Stamp): boolean {
+    if (position > need.position) return false;
+    if (position === need.position) return !need.bound || isBefore(stamp, need.bound);
+    const base = turnAt(this.#rows, this.#conversation, branch, position + 1)?.base;
+    return !base || !isBefore(base, stamp);
+  }
+
+  /** A link to a fork stays while it leads to somebody who lives. */
+  #keepsFork(fork: ConversationId): boolean {
+    return this.#living.has(fork) || livingDescendants(this.#rows, fork).size > 0;
+  }
+
+  #addNeedsOf(fork: ConversationId): void {
+    for (const row of scanPrefix(this.#rows, fork, TABLES.branches)) {
+      const branch = unpackBranch(row.value);
+      if (branch.parent && branch.parent.owner !== fork) this.#addChain(fork, numbersIn(row.key, 1)[0] as number, branch);
+    }
+  }
+
+  #addChain(fork: ConversationId, start: number, first: BranchRow): void {
+    let owner = fork;
+    let number = start;
+    let asOf = WHOLE;
+    for (let row = first; row.parent; ) {
+      const { parent } = row;
+      const within = parent.owner === owner;
+      if (!within) asOf = row.asOf;
+      const bound = row.bound ?? (within ? boundOfFirstTurn(this.#rows, owner, number) : null);
+      if (parent.owner === this.#conversation) this.#add(parent.branch, { position: row.cutPosition, sequence: row.cutSequence, asOf, bound });
+      ({ owner, branch: number } = parent);
+      row = branchRow(this.#rows, owner, number);
+    }
+  }
+
+  #add(branch: number, need: Need): void {
+    const needs = this.#needs.get(branch);
+    if (needs) needs.push(need);
+    else this.#needs.set(branch, [need]);
+  }
+}
+
+function isWithin(need: Need, position: number, sequence: number): boolean {
+  return position < need.position || (position === need.position && sequence <= need.sequence);
+}
+
+function boundOfFirstTurn(rows: RowReader, owner: ConversationId, branch: number): Stamp | null {
+  const base = turnAt(rows, owner, branch, 1)?.base;
+  return base ? { version: base.version, index: base.index + 0.5 } : null;
+}
+
+/** The conversations that live and were forked from this one, or from a fork of it, and so on. */
+export function livingDescendants(rows: RowReader, conversation: ConversationId): ReadonlySet<ConversationId> {
+  const living = new Set<ConversationId>();
+  const seen = new Set<ConversationId>([conversation]);
+  const open: ConversationId[] = [conversation];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    for (const row of scanPrefix(rows, next, TABLES.forks)) {
+      const fork = row.key.slice(1);
+      if (seen.has(fork)) continue;
+      seen.add(fork);
+      open.push(fork);
+      if (rows.head(fork)?.erasedAt === null) living.add(fork);
+    }
+  }
+  return living;
 }

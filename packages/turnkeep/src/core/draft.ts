@@ -25,6 +25,7 @@ export class Draft {
   readonly rows: Overlay;
   readonly #records: StoredRecord[] = [];
   readonly #edits = new Map<string, RecordEdit>();
+  readonly #otherHeads: Head[] = [];
   #bytes = 0;
   #index = 0;
   /** The turn that this commit records: complete, and open to what follows it in the commit. */
@@ -78,6 +79,12 @@ export class Draft {
 
   putElsewhere(conversation: ConversationId, key: string, value: RowValue): void {
     this.rows.put(conversation, key, value);
+  }
+
+  /** Changes the head of another conversation of the namespace, without a commit of its own. */
+  putOtherHead(head: Head): void {
+    this.rows.putHead(head);
+    this.#otherHeads.push(head);
   }
 
   /** Adds a record to the commit and answers its index. `path` names the change's part, should it be too large. */
@@ -148,12 +155,12 @@ export class Draft {
       events,
     };
     const text = encode(header);
-    const record: LogRecord = { version: header.version, header: text, headerDigest: this.sha256(text), records: this.#records };
+    const record: LogRecord = { version: header.version, at: header.at, header: text, headerDigest: this.sha256(text), records: this.#records };
     head.chain = chainAfter(this.sha256, head.chain, record);
     head.version = header.version;
     const conversation = this.conversationId;
     const rows = [...this.rows.changedRows()];
-    return { header, writes: { heads: [head], rows, log: { conversation, record }, edits: [...this.#edits.values()] } };
+    return { header, writes: { heads: [head, ...this.#otherHeads], rows, log: { conversation, record }, edits: [...this.#edits.values()] } };
   }
 }
 

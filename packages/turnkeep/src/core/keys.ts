@@ -56,6 +56,9 @@ export const KEYS = {
   commit: (commitId: string) => `c${commitId}`,
   operation: (operationId: string) => `o${operationId}`,
   prompt: (promptId: string) => `p${promptId}`,
+  /** A message that shows a prompt which an earlier message brought. */
+  promptUse: (promptId: string, sequence: number) => `u${promptId}${SEPARATOR}${numberKey(sequence)}`,
+  promptUsesOf: (promptId: string) => `u${promptId}${SEPARATOR}`,
   binding: (turnId: string, history: string) => `g${turnId}${SEPARATOR}${history}`,
   bindingsOf: (turnId: string) => `g${turnId}${SEPARATOR}`,
   checkpoint: (checkpointId: string, revision: number) => `k${checkpointId}${SEPARATOR}${numberKey(revision)}`,
@@ -86,6 +89,7 @@ export const TABLES = {
   commits: 'c',
   operations: 'o',
   prompts: 'p',
+  promptUses: 'u',
   bindings: 'g',
   checkpoints: 'k',
   pendingWrites: 'w',

@@ -1,5 +1,6 @@
 import type { TurnId } from './ids.ts';
 import type { Json } from './json.ts';
+import type { Role } from './message.ts';
 import type { ChangeEvent } from './receipt.ts';
 
 /** A record as it is stored: its words, its nonce and the digest of both. */
@@ -17,6 +18,8 @@ export interface Redaction {
   readonly reason: string;
   /** Milliseconds. */
   readonly at: number;
+  /** Whose words they were. */
+  readonly role: Role;
   /** The record of the replacement's parts. */
   readonly replacement?: { readonly owner: string; readonly version: number; readonly index: number } | undefined;
 }
@@ -24,6 +27,8 @@ export interface Redaction {
 /** One commit of a conversation as its log keeps it. */
 export interface LogRecord {
   readonly version: number;
+  /** Milliseconds; the header says it too, and this stays when the header goes. */
+  readonly at: number;
   /** The encoding of a {@link LogHeader}; `null` once the conversation was erased. */
   readonly header: string | null;
   readonly headerDigest: string;

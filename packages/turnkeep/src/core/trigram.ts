@@ -54,7 +54,8 @@ export function queryTerms(query: string): TermRange[] {
   if (codes.length === 0) return [];
   if (codes.length < 3) return [prefixRange(codes)];
   const terms = new Set<number>();
-  for (let i = 0; i + 2 < codes.length; i++) terms.add(termOf(codes[i] ?? END, codes[i + 1] ?? END, codes[i + 2] ?? END));
+  for (let i = 0; i + 2 < codes.length; i++)
+    terms.add(termOf(codes[i] ?? END, codes[i + 1] ?? END, codes[i + 2] ?? END));
   return spread([...terms], QUERY_TERMS).map((term) => ({ first: term, last: term }));
 }
 

@@ -90,9 +90,12 @@ export class MemoryBackend implements Backend {
   }
 
   #collectOne(namespace: NamespaceId, rows: MemoryNamespace, conversationId: string): number {
-    const writes = collectErased(rows, conversationId);
-    this.#write(namespace, writes);
-    return writes.rows.length;
+    let removed = 0;
+    for (const writes of collectErased(rows, conversationId)) {
+      this.#write(namespace, writes);
+      removed += writes.rows.length;
+    }
+    return removed;
   }
 
   async verify(): Promise<readonly StoreFault[]> {

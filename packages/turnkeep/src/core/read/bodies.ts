@@ -1,6 +1,7 @@
 import type { RowReader } from '../backend.ts';
 import { headerAt } from '../decide.ts';
 import type { Sha256 } from '../digest.ts';
+import { assert } from '../errors.ts';
 import { parseBody, readRecord } from '../draft.ts';
 import type { RecordRef } from '../head.ts';
 import type { JsonObject } from '../json.ts';
@@ -28,7 +29,9 @@ export class Bodies {
 
   /** When a commit was made, as ISO text. */
   committedAt(owner: string, version: number): string {
-    return new Date(this.header(owner, version).at).toISOString();
+    const log = this.rows.log(owner, version);
+    assert(log, 'a message has its commit');
+    return new Date(log.at).toISOString();
   }
 
   header(owner: string, version: number): LogHeader {

@@ -45,15 +45,7 @@ function redacted(bodies: Bodies, placed: PlacedMessage): Pick<Message, 'role' |
   const replacement = redaction?.replacement && bodies.body(redaction.replacement);
   const parts = ((replacement?.['parts'] ?? []) as unknown) as readonly Part[];
   const at = new Date(redaction?.at ?? 0).toISOString();
-  return { role: roleOf(bodies, placed), parts, redaction: { reason: redaction?.reason ?? 'erased', at } };
-}
-
-/** The role survives redaction in the header of the commit that appended the message. */
-function roleOf(bodies: Bodies, placed: PlacedMessage): Message['role'] {
-  const { version, index } = placed.row.stamp;
-  const event = bodies.header(placed.owner, version).events[index];
-  if (event?.kind === 'turn.submit') return 'user';
-  return (event?.['role'] as Message['role'] | undefined) ?? 'user';
+  return { role: redaction?.role ?? 'user', parts, redaction: { reason: redaction?.reason ?? 'erased', at } };
 }
 
 /** What a look-up by id finds. */

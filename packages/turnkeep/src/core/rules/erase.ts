@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import type { Draft } from '../draft.ts';
 import { TurnkeepError } from '../errors.ts';
+import type { ConversationId } from '../ids.ts';
 import { code } from '../shapes.ts';
 import { none } from './rule.ts';
 import type { Rule } from './rule.ts';
@@ -21,6 +23,17 @@ export const conversationErase: Rule<'conversation.erase'> = {
     if (draft.version === 1) throw new TurnkeepError('conversation_not_found', { conversationId: head.conversationId });
     head.erasedAt = draft.envelope.now;
     Object.assign(head, { leaf: null, busy: [], openOperation: null, lastMessage: null, fields: null, owner: null });
+    collectAgain(draft, head.source);
     return change.reason === undefined ? { kind: change.kind } : { kind: change.kind, reason: change.reason };
   },
 };
+
+/** What erased ancestors kept for this conversation may go now: they are collected again. */
+function collectAgain(draft: Draft, source: ConversationId | null): void {
+  for (let next = source; next !== null; ) {
+    const ancestor = draft.rows.head(next);
+    if (!ancestor) return;
+    if (ancestor.erasedAt !== null && ancestor.collected) draft.putOtherHead({ ...ancestor, collected: false });
+    next = ancestor.source;
+  }
+}

@@ -6,7 +6,7 @@ import { TurnkeepError } from '../errors.ts';
 import type { MessageId } from '../ids.ts';
 import type { JsonObject } from '../json.ts';
 import { callsOf } from '../message.ts';
-import type { MessageContent, Role } from '../message.ts';
+import type { MessageContent } from '../message.ts';
 import type { ChangeEvent } from '../receipt.ts';
 import { id, newMessage, parts, shortText } from '../shapes.ts';
 import { callPlaces, nearestOn, ownCallsAt } from '../tree/calls.ts';
@@ -42,12 +42,12 @@ export const messageAppend: Rule<'message.append'> = {
     const ref = draft.refTo(record);
     const words = { messageId: messageId as MessageId, role: content.role, ref, calls, answers, taskId: content.taskId };
     const sequence = placeMessage(draft, target, words);
-    return eventOf(messageId as MessageId, content.role, target, sequence, record);
+    return eventOf(messageId as MessageId, target, sequence, record);
   },
 };
 
-function eventOf(messageId: MessageId, role: Role, target: Target, sequence: number, record: number): ChangeEvent {
-  const event = { kind: 'message.append' as const, messageId, role, turnId: target.turnId, sequence, record };
+function eventOf(messageId: MessageId, target: Target, sequence: number, record: number): ChangeEvent {
+  const event = { kind: 'message.append' as const, messageId, turnId: target.turnId, sequence, record };
   return target.late ? { ...event, late: true } : event;
 }
 
@@ -150,14 +150,15 @@ export const messageRedact: Rule<'message.redact'> = {
     const { kind, messageId, reason } = change;
     const message = findMessage(draft.tree, messageId);
     if (!message) throw new TurnkeepError('no_message', { messageId });
-    if (draft.record(message.row.ref).body === null) return { kind, messageId, noop: true };
-    const at = draft.envelope.now;
+    const words = draft.body(message.row.ref) as MessageContent | undefined;
+    if (!words) return { kind, messageId, noop: true };
+    const redaction = { reason, at: draft.envelope.now, role: words.role };
     if (!change.replacement) {
-      draft.redact(message.row.ref, { reason, at });
+      draft.redact(message.row.ref, redaction);
       return { kind, messageId };
     }
     const record = draft.addRecord({ parts: change.replacement as unknown as JsonObject[] }, `${path}.replacement`);
-    draft.redact(message.row.ref, { reason, at, replacement: draft.refTo(record) });
+    draft.redact(message.row.ref, { ...redaction, replacement: draft.refTo(record) });
     return { kind, messageId, record };
   },
 };

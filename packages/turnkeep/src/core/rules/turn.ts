@@ -80,6 +80,7 @@ export const turnSubmit: Rule<'turn.submit'> = {
     const words = { messageId, role: 'user' as const, ref: prompt.ref, calls: [], answers: [], taskId: change.taskId };
     const target = { branch: turn.branch, position: turn.position, turnId: turn.row.turnId, late: false };
     const sequence = placeMessage(draft, target, words);
+    if (prompt.shared) draft.put(KEYS.promptUse(prompt.promptId, sequence), [turn.branch, turn.position]);
     openAnOperation(draft, operationId, turn.row.turnId);
     const { turnId, ordinal, why } = turn.row;
     const ids = { turnId, operationId, messageId, promptId: prompt.promptId };

@@ -1,0 +1,79 @@
+import { decode } from './encoding.ts';
+import type { Json, JsonObject } from './json.ts';
+import type { LogHeader, LogRecord } from './log.ts';
+import type { Part } from './message.ts';
+
+/** The searchable text of one record of a commit. */
+export interface SearchText {
+  /** The record's index in its commit. */
+  readonly record: number;
+  readonly text: string;
+}
+
+const WITH_PARTS = new Set(['message.append', 'turn.submit', 'message.redact']);
+const WITH_TITLE = new Set(['conversation.create', 'conversation.update', 'conversation.fork']);
+
+/**
+ * What of a commit is searched: the words of messages (text, reasoning, refusals, tool names, inputs and outputs) and
+ * titles. Words that are gone are not there. Digests are not checked: a reading checks each hit.
+ */
+export function searchTexts(log: LogRecord): readonly SearchText[] {
+  const kinds = recordKinds(log);
+  const texts: SearchText[] = [];
+  for (const [record, { body }] of log.records.entries()) {
+    const text = body === null ? '' : textOf(kinds?.get(record), decode(body) as JsonObject, kinds === undefined);
+    if (text !== '') texts.push({ record, text });
+  }
+  return texts;
+}
+
+/** The kind of change that each record is of; `undefined` where the header went with an erasure. */
+function recordKinds(log: LogRecord): ReadonlyMap<number, string> | undefined {
+  if (log.header === null) return undefined;
+  const kinds = new Map<number, string>();
+  for (const event of (decode(log.header) as unknown as LogHeader).events) {
+    if (event.record !== undefined) kinds.set(event.record, event.kind);
+  }
+  return kinds;
+}
+
+/** Of an erased conversation only messages are left that a fork sees: their shape tells them. */
+function textOf(kind: string | undefined, body: JsonObject, headerless: boolean): string {
+  if (headerless ? Array.isArray(body['parts']) : WITH_PARTS.has(kind ?? '')) return partsText(body['parts'] as unknown as readonly Part[]);
+  if (WITH_TITLE.has(kind ?? '') && typeof body['title'] === 'string') return body['title'];
+  return '';
+}
+
+/** The searchable text of a message's parts; between two pieces stands a line feed. */
+export function partsText(parts: readonly Part[]): string {
+  return parts.map(partText).filter((text) => text !== '').join('\n');
+}
+
+function partText(part: Part): string {
+  switch (part.type) {
+    case 'text':
+    case 'reasoning':
+    case 'refusal':
+      return part.text;
+    case 'tool_call':
+      return join([part.name, part.inputText ?? jsonText(part.input)]);
+    case 'tool_result':
+      return join([part.name ?? '', part.content ? partsText(part.content) : jsonText(part.output)]);
+    case 'source':
+      return part.title ?? '';
+    default:
+      return '';
+  }
+}
+
+/** JSON as it is searched: a string as itself, anything else by its strings, numbers and keys, one on each line. */
+function jsonText(value: Json | undefined): string {
+  if (value === undefined || value === null) return '';
+  if (typeof value !== 'object') return String(value);
+  if (Array.isArray(value)) return join(value.map(jsonText));
+  return join(Object.entries(value as JsonObject).map(([key, member]) => join([key, jsonText(member)])));
+}
+
+function join(texts: readonly string[]): string {
+  return texts.filter((text) => text !== '').join('\n');
+}
