@@ -1,2 +1,11 @@
-/** The version of the package, as `package.json` has it. */
-export const VERSION: string = '0.1.0';
+/** Turnkeep: where AI agents keep what was said, what they promised and how far they got. */
+export * from './core/index.ts';
+export type { Checkpoint, PendingWrite } from './core/read/checkpoint.ts';
+export type { GraphTurn } from './core/read/graph.ts';
+export type { ConversationInfo } from './core/read/listing.ts';
+export type { Message, MessageLookup, Tier } from './core/read/message.ts';
+export type { SearchHit } from './core/read/search.ts';
+export type { Commitment, Summary, WorkingState } from './core/read/state.ts';
+export type { Task } from './core/read/tasks.ts';
+export type { Binding, Operation, Sibling } from './core/read/turns.ts';
+export * from './ledger/index.ts';

@@ -102,9 +102,16 @@ export interface SearchQuery {
   readonly limit: number;
 }
 
-/** Places of messages that may hold the text, newest first; core checks each. `next` is absent at the end. */
+/** A commit that may hold the text; `cursor` as `before` asks for those after it in the order of the search. */
+export interface SearchPlace {
+  readonly conversationId: ConversationId;
+  readonly version: number;
+  readonly cursor: string;
+}
+
+/** Commits that may hold the text, newest first; core checks each. `next` is absent at the end. */
 export interface SearchCandidates {
-  readonly places: readonly { readonly conversationId: ConversationId; readonly version: number }[];
+  readonly places: readonly SearchPlace[];
   readonly next?: string | undefined;
 }
 

@@ -78,11 +78,19 @@ export class MemoryNamespace implements RowReader {
   candidates(query: SearchQuery): SearchCandidates {
     const start = query.before === undefined ? this.feed.length : Number(query.before);
     const end = Math.max(0, start - query.limit);
+    const owners = query.conversationId === undefined ? undefined : this.#lineage(query.conversationId);
     const entries = this.feed.slice(end, start).reverse();
     const places = entries
-      .filter((entry) => query.conversationId === undefined || entry.conversationId === query.conversationId)
-      .map(({ conversationId, version }) => ({ conversationId, version }));
+      .filter((entry) => owners === undefined || owners.has(entry.conversationId))
+      .map(({ conversationId, version, position }) => ({ conversationId, version, cursor: String(position - 1) }));
     return end > 0 ? { places, next: String(end) } : { places };
+  }
+
+  /** A conversation and those that it inherits from. */
+  #lineage(conversation: ConversationId): ReadonlySet<ConversationId> {
+    const owners = new Set<ConversationId>();
+    for (let next: ConversationId | null = conversation; next !== null; next = this.head(next)?.source ?? null) owners.add(next);
+    return owners;
   }
 }
 

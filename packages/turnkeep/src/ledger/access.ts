@@ -1,0 +1,71 @@
+import type { Backend, RowReader } from '../core/backend.ts';
+import type { Change, Commit, Expect } from '../core/change.ts';
+import { prepareCommit } from '../core/commit.ts';
+import type { Surroundings } from '../core/commit.ts';
+import { TurnkeepError } from '../core/errors.ts';
+import type { ConversationId, NamespaceId } from '../core/ids.ts';
+import type { Fence } from '../core/message.ts';
+import { Bodies } from '../core/read/bodies.ts';
+import type { Receipt } from '../core/receipt.ts';
+import { assertNotErased } from '../core/rules/fork.ts';
+import type { Tree } from '../core/tree/path.ts';
+
+/** How a call is sent. */
+export interface WriteOptions {
+  /**
+   * The call's commit id. A call that is sent again with the same key is done once and answers the first receipt. One is
+   * minted where none is given: then a call that fails with an open outcome cannot be sent again.
+   */
+  readonly idempotencyKey?: string | undefined;
+  /** What the caller saw; checked before anything else. */
+  readonly expect?: Expect | undefined;
+  /** The claim of the attempt that writes. */
+  readonly fence?: Fence | undefined;
+  /** Gives up while the commit waits; one that is already being written is answered. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A snapshot of one conversation and what reads it. */
+export interface View {
+  readonly tree: Tree;
+  readonly bodies: Bodies;
+}
+
+/** The ways that handles reach a store: one conversation's commits and consistent reads. */
+export class Access {
+  readonly backend: Backend;
+  readonly surroundings: Surroundings;
+  readonly mintCommitId: (now: number) => string;
+
+  constructor(backend: Backend, surroundings: Surroundings, mintCommitId: (now: number) => string) {
+    this.backend = backend;
+    this.surroundings = surroundings;
+    this.mintCommitId = mintCommitId;
+  }
+
+  /** Sends a commit of unknown origin; it is checked whole before anything is written. */
+  async send(commit: unknown, signal?: AbortSignal): Promise<Receipt> {
+    return this.backend.commit(prepareCommit(commit, this.surroundings), signal);
+  }
+
+  async write(namespace: NamespaceId, conversationId: ConversationId, changes: readonly Change[], options: WriteOptions = {}): Promise<Receipt> {
+    const { idempotencyKey, expect, fence, signal } = options;
+    const commitId = idempotencyKey ?? this.mintCommitId(this.surroundings.now());
+    const commit: Commit = { commitId, namespace, conversationId, expect, fence, changes };
+    return this.send(commit, signal);
+  }
+
+  /** Reads a conversation that exists; `conversation_not_found` and `erased` otherwise. */
+  async view<Result>(namespace: NamespaceId, conversationId: ConversationId, reading: (view: View) => Result): Promise<Result> {
+    return this.read(namespace, (rows) => {
+      const head = rows.head(conversationId);
+      if (!head) throw new TurnkeepError('conversation_not_found', { conversationId });
+      assertNotErased(head);
+      return reading({ tree: { rows, head }, bodies: new Bodies(rows, this.surroundings.sha256) });
+    });
+  }
+
+  async read<Result>(namespace: NamespaceId, reading: (rows: RowReader) => Result): Promise<Result> {
+    return this.backend.read(namespace, reading);
+  }
+}

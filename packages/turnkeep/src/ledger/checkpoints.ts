@@ -1,0 +1,53 @@
+import type { CheckpointAdvance, CheckpointCreate, CheckpointWrite } from '../core/change.ts';
+import type { CheckpointId } from '../core/ids.ts';
+import { readCheckpoint, readPendingWrites } from '../core/read/checkpoint.ts';
+import type { Checkpoint, PendingWrite } from '../core/read/checkpoint.ts';
+import type { Receipt } from '../core/receipt.ts';
+import type { WriteOptions } from './access.ts';
+import type { ConversationAccess } from './conversation-access.ts';
+
+/** The resumable states of agents in a conversation. */
+export class Checkpoints {
+  readonly #access: ConversationAccess;
+
+  constructor(access: ConversationAccess) {
+    this.#access = access;
+  }
+
+  /** Creates revision 0; `checkpoint_exists` where there is one. Answers the checkpoint's id. */
+  async create(checkpoint: Omit<CheckpointCreate, 'kind'>, options?: WriteOptions): Promise<Receipt & { readonly checkpointId: CheckpointId }> {
+    const receipt = await this.#access.write([{ kind: 'checkpoint.create', ...checkpoint }], options);
+    return { ...receipt, checkpointId: receipt.events[0]?.['checkpointId'] as CheckpointId };
+  }
+
+  /** From exactly the revision that was read to the next one; `checkpoint_conflict` otherwise. Answers the new revision. */
+  async advance(
+    checkpointId: CheckpointId,
+    next: Omit<CheckpointAdvance, 'kind' | 'checkpointId'>,
+    options?: WriteOptions,
+  ): Promise<Receipt & { readonly revision: number }> {
+    const receipt = await this.#access.write([{ kind: 'checkpoint.advance', checkpointId, ...next }], options);
+    return { ...receipt, revision: receipt.events[0]?.['revision'] as number };
+  }
+
+  /** Adds pending writes beside a revision, all of them or none. */
+  async write(
+    checkpointId: CheckpointId,
+    revision: number,
+    writes: readonly Omit<CheckpointWrite, 'kind' | 'checkpointId' | 'revision'>[],
+    options?: WriteOptions,
+  ): Promise<Receipt> {
+    const changes = writes.map((write) => ({ kind: 'checkpoint.write' as const, checkpointId, revision, ...write }));
+    return this.#access.write(changes, options);
+  }
+
+  /** A revision, whole: the newest, or the one that is named. Every digest is checked. */
+  async get(checkpointId: CheckpointId, revision?: number): Promise<Checkpoint | undefined> {
+    return this.#access.view(({ tree, bodies }) => readCheckpoint(tree, bodies, checkpointId, revision));
+  }
+
+  /** The pending writes beside a revision, by task path, task and index. */
+  async pendingWrites(checkpointId: CheckpointId, revision: number): Promise<readonly PendingWrite[]> {
+    return this.#access.view(({ tree, bodies }) => readPendingWrites(tree, bodies, checkpointId, revision));
+  }
+}

@@ -1,0 +1,72 @@
+import type { CommitmentAdd, CommitmentSelector } from '../core/change.ts';
+import type { CommitmentId, TurnId } from '../core/ids.ts';
+import { readCommitments } from '../core/read/state.ts';
+import type { Commitment } from '../core/read/state.ts';
+import type { Receipt } from '../core/receipt.ts';
+import type { WriteOptions } from './access.ts';
+import type { ConversationAccess } from './conversation-access.ts';
+import { pathOf } from './path-reads.ts';
+import type { PathOptions } from './path-reads.ts';
+
+/** The promises and decisions of a conversation. Readings follow one path: the active one unless a leaf is named. */
+export class Commitments {
+  readonly #access: ConversationAccess;
+
+  constructor(access: ConversationAccess) {
+    this.#access = access;
+  }
+
+  /** Adds an open commitment; answers its id. */
+  async add(commitment: Omit<CommitmentAdd, 'kind'>, options?: WriteOptions): Promise<Receipt & { readonly commitmentId: CommitmentId }> {
+    const receipt = await this.#access.write([{ kind: 'commitment.add', ...commitment }], options);
+    return { ...receipt, commitmentId: receipt.events[0]?.['commitmentId'] as CommitmentId };
+  }
+
+  /** Fulfils one commitment, or every open one whose content contains a text; answers which. */
+  async resolve(which: CommitmentSelector, options?: WriteOptions & { readonly turnId?: TurnId }): Promise<readonly CommitmentId[]> {
+    const receipt = await this.#access.write([{ kind: 'commitment.resolve', which, turnId: options?.turnId }], options);
+    return receipt.events[0]?.['commitmentIds'] as readonly CommitmentId[];
+  }
+
+  /** Expires one commitment, or every open one whose content contains a text; answers which. */
+  async expire(which: CommitmentSelector, options?: WriteOptions & { readonly turnId?: TurnId }): Promise<readonly CommitmentId[]> {
+    const receipt = await this.#access.write([{ kind: 'commitment.expire', which, turnId: options?.turnId }], options);
+    return receipt.events[0]?.['commitmentIds'] as readonly CommitmentId[];
+  }
+
+  /** Commitments in the order they were added: all of them, or those of a status or a type. */
+  async list(options: PathOptions & { readonly status?: Commitment['status']; readonly type?: string } = {}): Promise<readonly Commitment[]> {
+    const all = await this.#access.view((view) => {
+      const { path, at } = pathOf(view, options);
+      return readCommitments(view.tree, view.bodies, path, at);
+    });
+    return all.filter(
+      (one) => (options.status ?? one.status) === one.status && (options.type ?? one.type) === one.type,
+    );
+  }
+
+  /** What is promised and not yet done. */
+  async openLoops(options: PathOptions = {}): Promise<readonly Commitment[]> {
+    return this.list({ ...options, status: 'open' });
+  }
+
+  /** The contents of fulfilled commitments of type `constraint`, without that prefix. */
+  async confirmedConstraints(options: PathOptions = {}): Promise<readonly string[]> {
+    return this.#fulfilled('constraint', options);
+  }
+
+  /** The contents of fulfilled commitments of type `decision`, without that prefix, oldest first. */
+  async recentDecisions(options: PathOptions = {}): Promise<readonly string[]> {
+    return this.#fulfilled('decision', options);
+  }
+
+  async #fulfilled(type: 'constraint' | 'decision', options: PathOptions): Promise<readonly string[]> {
+    const found = await this.list({ ...options, status: 'fulfilled', type });
+    return found.map((one) => withoutPrefix(one.content.trim(), type));
+  }
+}
+
+function withoutPrefix(content: string, type: string): string {
+  const prefix = `${type}:`;
+  return content.toLowerCase().startsWith(prefix) ? content.slice(prefix.length).trim() : content;
+}

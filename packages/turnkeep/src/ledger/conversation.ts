@@ -1,0 +1,344 @@
+import type {
+  BindingSave,
+  Change,
+  ConversationCreate,
+  ConversationUpdate,
+  OperationResolve,
+  StateUpdate,
+  SummaryCommit,
+  TurnRecord,
+  TurnState,
+  TurnSubmit,
+} from '../core/change.ts';
+import { headerAt } from '../core/decide.ts';
+import type { ConversationId, MessageId, NamespaceId, OperationId, TurnId } from '../core/ids.ts';
+import { KEYS } from '../core/keys.ts';
+import type { NewMessage, Part } from '../core/message.ts';
+import { graphTurns } from '../core/read/graph.ts';
+import type { GraphTurn } from '../core/read/graph.ts';
+import { conversationInfo, preview } from '../core/read/listing.ts';
+import type { ConversationInfo } from '../core/read/listing.ts';
+import { lookUpMessage, readMessage } from '../core/read/message.ts';
+import type { Message, MessageLookup } from '../core/read/message.ts';
+import { placedPage } from '../core/read/pages.ts';
+import type { PageCursor } from '../core/read/pages.ts';
+import { readState, readSummary } from '../core/read/state.ts';
+import type { Summary, WorkingState } from '../core/read/state.ts';
+import { headAtVersion, readBindings, readOperation, readSiblings } from '../core/read/turns.ts';
+import type { Binding, Operation, Sibling } from '../core/read/turns.ts';
+import { placedWindow } from '../core/read/window.ts';
+import type { WindowCursor } from '../core/read/window.ts';
+import type { Receipt } from '../core/receipt.ts';
+import { isTerminal } from '../core/rules/turn-states.ts';
+import { LIMITS } from '../core/limits.ts';
+import { TurnkeepError } from '../core/errors.ts';
+import { messagesAt } from '../core/tree/messages.ts';
+import { ownTurn } from '../core/tree/path.ts';
+import type { Access, View, WriteOptions } from './access.ts';
+import { Checkpoints } from './checkpoints.ts';
+import { Commitments } from './commitments.ts';
+import { ConversationAccess } from './conversation-access.ts';
+import { decodeCursor, encodeCursor } from './cursor.ts';
+import { pathOf } from './path-reads.ts';
+import type { PathOptions } from './path-reads.ts';
+import { searchConversation } from './search.ts';
+import type { ConversationSearch, SearchPage } from './search.ts';
+import { Tasks } from './tasks.ts';
+import { watchConversation } from './watch.ts';
+import type { ConversationEvent, WatchOptions } from './watch.ts';
+
+/** A turn that was accepted. */
+export interface SubmittedTurn extends Receipt {
+  readonly turnId: TurnId;
+  readonly operationId: OperationId;
+  readonly messageId: MessageId;
+  readonly ordinal: number;
+}
+
+/** The last messages of a path, oldest first. */
+export interface MessageWindow {
+  readonly messages: readonly Message[];
+  /** Hand it in as `before` for the messages before these; `null` at the start of the path. */
+  readonly before: string | null;
+}
+
+/** A page of a path, root first. */
+export interface MessagePage {
+  readonly messages: readonly Message[];
+  /** Hand it in as `after` for the next page; `null` at the end of the path. */
+  readonly next: string | null;
+}
+
+/** A turn of the tree with the first words of its first message. */
+export interface LabelledTurn extends GraphTurn {
+  readonly label: string;
+}
+
+/** A conversation as it was after a version. */
+export interface PastHead {
+  readonly leaf: TurnId | null;
+  readonly graphRevision: number;
+}
+
+/**
+ * One conversation. A method that writes is one commit; a method that reads is one consistent snapshot. The handle holds
+ * nothing: two handles of the same conversation are the same.
+ */
+export class Conversation {
+  readonly id: ConversationId;
+  readonly tasks: Tasks;
+  readonly commitments: Commitments;
+  readonly checkpoints: Checkpoints;
+  readonly #access: ConversationAccess;
+
+  constructor(access: Access, namespace: NamespaceId, id: ConversationId) {
+    this.id = id;
+    this.#access = new ConversationAccess(access, namespace, id);
+    this.tasks = new Tasks(this.#access);
+    this.commitments = new Commitments(this.#access);
+    this.checkpoints = new Checkpoints(this.#access);
+  }
+
+  // ---- Writing
+
+  /** Sends changes as one commit: all of them or none. */
+  async commit(changes: readonly Change[], options?: WriteOptions): Promise<Receipt> {
+    return this.#access.write(changes, options);
+  }
+
+  /** Creates the conversation; any other first commit creates it too. */
+  async create(fields: Omit<ConversationCreate, 'kind'> = {}, options?: WriteOptions): Promise<Receipt> {
+    return this.commit([{ kind: 'conversation.create', ...fields }], options);
+  }
+
+  /** Changes list fields, or how far a reader has read. */
+  async update(fields: Omit<ConversationUpdate, 'kind'>, options?: WriteOptions): Promise<Receipt> {
+    return this.commit([{ kind: 'conversation.update', ...fields }], options);
+  }
+
+  /**
+   * Appends a message to the active leaf. Where that turn has ended the message starts a recorded turn of its own; a
+   * tool result always stands with its call.
+   */
+  async append(message: NewMessage, options: WriteOptions & { readonly turnId?: TurnId | null } = {}): Promise<Receipt> {
+    const append: Change = { kind: 'message.append', message, turnId: options.turnId };
+    const record: Change = { kind: 'turn.record', origin: 'append' };
+    const needsTurn = options.turnId === undefined && !answersCall(message) && (await this.#needsTurn(options.idempotencyKey));
+    return this.commit(needsTurn ? [record, append] : [append], options);
+  }
+
+  /** True where an append has to bring its turn; a call that is sent again is put as it was put the first time. */
+  async #needsTurn(key: string | undefined): Promise<boolean> {
+    return this.#access.access.read(this.#access.namespace, (rows) => {
+      const head = rows.head(this.id);
+      if (!head) return false;
+      const earlier = key === undefined ? undefined : rows.get(this.id, KEYS.commit(key));
+      if (earlier) return headerAt(rows, this.id, earlier[0] as number).events[0]?.kind === 'turn.record';
+      if (head.leaf === null) return head.turns > 0;
+      const leaf = ownTurn({ rows, head }, head.leaf);
+      return !leaf || isTerminal(leaf.row.state);
+    });
+  }
+
+  /** Records a prompt, its turn (`preparing`) and its open operation. `busy` while another turn is at work. */
+  async submit(turn: Omit<TurnSubmit, 'kind'>, options?: WriteOptions): Promise<SubmittedTurn> {
+    const receipt = await this.commit([{ kind: 'turn.submit', ...turn }], options);
+    const event = receipt.events.find((one) => one.kind === 'turn.submit') as unknown as Omit<SubmittedTurn, keyof Receipt>;
+    const { turnId, operationId, messageId, ordinal } = event;
+    return { ...receipt, turnId, operationId, messageId, ordinal };
+  }
+
+  /** A completed turn with its messages, in one commit. */
+  async record(
+    turn: Omit<TurnRecord, 'kind'> & { readonly messages: readonly NewMessage[] },
+    options?: WriteOptions,
+  ): Promise<Receipt & { readonly turnId: TurnId }> {
+    const { messages, ...rest } = turn;
+    const appends = messages.map((message) => ({ kind: 'message.append' as const, message }));
+    const receipt = await this.commit([{ kind: 'turn.record', ...rest }, ...appends], options);
+    return { ...receipt, turnId: receipt.events[0]?.['turnId'] as TurnId };
+  }
+
+  /** Moves a turn forward. */
+  async advance(turnId: TurnId, to: TurnState, options?: WriteOptions): Promise<Receipt> {
+    return this.commit([{ kind: 'turn.advance', turnId, to }], options);
+  }
+
+  /** Makes a turn the active leaf; `expect.graphRevision` says which tree the caller saw. */
+  async select(turnId: TurnId, options: WriteOptions): Promise<Receipt> {
+    return this.commit([{ kind: 'leaf.select', turnId }], options);
+  }
+
+  /** Ends an operation, once, and moves its turn with it. */
+  async resolveOperation(operationId: OperationId, outcome: OperationResolve['outcome'], options?: WriteOptions): Promise<Receipt> {
+    return this.commit([{ kind: 'operation.resolve', operationId, outcome }], options);
+  }
+
+  async saveBinding(binding: Omit<BindingSave, 'kind'>, options?: WriteOptions): Promise<Receipt> {
+    return this.commit([{ kind: 'binding.save', ...binding }], options);
+  }
+
+  /** Updates working state: absent keeps, `null` clears, a value replaces. */
+  async updateState(fields: Omit<StateUpdate, 'kind'>, options?: WriteOptions): Promise<Receipt> {
+    return this.commit([{ kind: 'state.update', ...fields }], options);
+  }
+
+  /** A summary of a longer prefix of the path; `expect.transcript` says what it was made from. */
+  async commitSummary(summary: Omit<SummaryCommit, 'kind'>, options: WriteOptions): Promise<Receipt> {
+    return this.commit([{ kind: 'summary.commit', ...summary }], options);
+  }
+
+  /** Removes a message's words everywhere it is shared. */
+  async redact(messageId: MessageId, how: { readonly reason: string; readonly replacement?: readonly Part[] }, options?: WriteOptions): Promise<Receipt> {
+    return this.commit([{ kind: 'message.redact', messageId, ...how }], options);
+  }
+
+  /** A fork of this conversation, cut at and with a message. Its cost does not grow with the conversation. */
+  async fork(
+    at: MessageId,
+    to: { readonly conversationId: ConversationId } & Omit<ConversationUpdate, 'kind' | 'readThrough'>,
+    options?: WriteOptions,
+  ): Promise<Conversation> {
+    const { conversationId, ...fields } = to;
+    const { access, namespace } = this.#access;
+    await access.write(namespace, conversationId, [{ kind: 'conversation.fork', source: this.id, at, ...fields }], options);
+    return new Conversation(access, namespace, conversationId);
+  }
+
+  /** Erases the conversation; what living forks share stays. Maintenance removes the rest. */
+  async erase(how: { readonly reason?: string } = {}, options?: WriteOptions): Promise<Receipt> {
+    return this.commit([{ kind: 'conversation.erase', ...how }], options);
+  }
+
+  // ---- Reading
+
+  /** Title, counters, leaf, last message, unread of a reader. */
+  async info(options: { readonly reader?: string } = {}): Promise<ConversationInfo> {
+    return this.#access.view(({ tree, bodies }) => conversationInfo(bodies, tree.head, options.reader));
+  }
+
+  /** True where the conversation has a commit and was not erased. */
+  async exists(): Promise<boolean> {
+    return this.#access.access.read(this.#access.namespace, (rows) => rows.head(this.id)?.erasedAt === null);
+  }
+
+  /**
+   * The last messages of a path, oldest first, never between a tool call and its results; a group that does not fit is
+   * `group_too_large`. Its cost follows `count` alone.
+   */
+  async window(count: number, options: { readonly before?: string; readonly leaf?: TurnId | null } = {}): Promise<MessageWindow> {
+    const before = options.before === undefined ? undefined : decodeCursor<WindowCursor>(options.before, ['leaf', 'lastSequence', 'messageId']);
+    return this.#access.view(({ tree, bodies }) => {
+      const found = placedWindow(tree, { count, leaf: options.leaf, before });
+      const messages = found.messages.map((message) => readMessage(tree, bodies, message));
+      return { messages, before: found.before && encodeCursor(found.before) };
+    });
+  }
+
+  /** One page of the path from the root to a leaf. A cursor pins the path: later commits do not disturb it. */
+  async page(options: PathOptions & { readonly after?: string; readonly limit?: number } = {}): Promise<MessagePage> {
+    const { limit = 100 } = options;
+    assertPageLimit(limit);
+    const after = options.after === undefined ? undefined : decodeCursor<PageCursor>(options.after, ['leaf', 'lastSequence', 'owner', 'branch', 'position', 'sequence']);
+    return this.#access.view((view) => {
+      const { leaf } = pathOf(view, options);
+      const found = placedPage(view.tree, { leaf, after, limit, atVersion: options.atVersion });
+      const messages = found.messages.map((message) => readMessage(view.tree, view.bodies, message));
+      return { messages, next: found.next && encodeCursor(found.next) };
+    });
+  }
+
+  /** Every message of a path, root first, page by page; the path is pinned when the reading starts. */
+  async *read(options: PathOptions & { readonly pageSize?: number } = {}): AsyncGenerator<Message> {
+    let after: string | undefined;
+    do {
+      const { messages, next }: MessagePage = await this.page({ ...options, limit: options.pageSize ?? 100, ...(after === undefined ? {} : { after }) });
+      yield* messages;
+      after = next ?? undefined;
+    } while (after !== undefined);
+  }
+
+  /** A message by id, verified; damage is an answer, not a silence. */
+  async message(messageId: MessageId): Promise<MessageLookup> {
+    return this.#access.view(({ tree, bodies }) => lookUpMessage(tree, bodies, messageId));
+  }
+
+  /** The tree: every turn that the conversation sees, with the first words of each. */
+  async graph(options: { readonly atVersion?: number } = {}): Promise<readonly LabelledTurn[]> {
+    return this.#access.view((view) =>
+      graphTurns(view.tree, options.atVersion).map((turn) => ({ ...turn, label: labelOf(view, turn) })),
+    );
+  }
+
+  /** The turns under the same parent, by ordinal. */
+  async siblings(turnId: TurnId): Promise<readonly Sibling[]> {
+    return this.#access.view(({ tree }) => readSiblings(tree, turnId));
+  }
+
+  /** Leaf and graph revision as they were after a version. */
+  async at(version: number): Promise<PastHead> {
+    return this.#access.view(({ tree }) => {
+      if (!Number.isInteger(version) || version < 1 || version > tree.head.version) {
+        throw new TurnkeepError('invalid_value', { path: 'version', reason: `a whole number from 1 to ${tree.head.version}` });
+      }
+      return headAtVersion(tree, version);
+    });
+  }
+
+  async state(options: PathOptions = {}): Promise<WorkingState> {
+    return this.#access.view((view) => {
+      const { path, at } = pathOf(view, options);
+      return readState(view.tree, view.bodies, path, at);
+    });
+  }
+
+  /** The summary that holds on a path. */
+  async summary(options: PathOptions = {}): Promise<Summary | undefined> {
+    return this.#access.view((view) => {
+      const { path, at } = pathOf(view, options);
+      return readSummary(view.tree, view.bodies, path, at);
+    });
+  }
+
+  async operation(operationId: OperationId): Promise<Operation | undefined> {
+    return this.#access.view(({ tree, bodies }) => readOperation(tree, bodies, operationId));
+  }
+
+  /** The operations that are open: one at most. */
+  async openOperations(): Promise<readonly Operation[]> {
+    return this.#access.view(({ tree, bodies }) => {
+      const open = tree.head.openOperation;
+      const operation = open === null ? undefined : readOperation(tree, bodies, open);
+      return operation ? [operation] : [];
+    });
+  }
+
+  async bindings(turnId: TurnId): Promise<readonly Binding[]> {
+    return this.#access.view(({ tree, bodies }) => readBindings(tree, bodies, turnId));
+  }
+
+  /** Finds a literal text in what this conversation sees; see `Namespace.search`. */
+  async search(text: string, options: ConversationSearch = {}): Promise<SearchPage> {
+    return searchConversation(this.#access, text, options);
+  }
+
+  /** The commits of this conversation after a version, then live, in order, without a gap or a repeat. */
+  watch(options: WatchOptions = {}): AsyncGenerator<ConversationEvent> {
+    return watchConversation(this.#access, options);
+  }
+}
+
+function answersCall(message: NewMessage): boolean {
+  return message.parts.some((part) => part.type === 'tool_result') && !message.parts.some((part) => part.type === 'tool_call');
+}
+
+function labelOf(view: View, turn: GraphTurn): string {
+  const first = messagesAt(view.tree, turn.conversationId, turn.branch, turn.position)[0];
+  return first ? preview(readMessage(view.tree, view.bodies, first)) : '';
+}
+
+export function assertPageLimit(limit: number): void {
+  if (!Number.isInteger(limit) || limit < 1) throw new TurnkeepError('invalid_value', { path: 'limit', reason: 'a whole number from 1 on' });
+  if (limit <= LIMITS.pageRows) return;
+  throw new TurnkeepError('limit_exceeded', { limit: 'pageRows', max: LIMITS.pageRows, actual: limit, path: 'limit' });
+}

@@ -1,0 +1,12 @@
+export type { WriteOptions } from './access.ts';
+export type { Checkpoints } from './checkpoints.ts';
+export type { Commitments } from './commitments.ts';
+export type { Conversation, LabelledTurn, MessagePage, MessageWindow, PastHead, SubmittedTurn } from './conversation.ts';
+export type { Ledger } from './ledger.ts';
+export type { ConversationPage, ListOptions, Namespace } from './namespace.ts';
+export { openBackend, openLedger } from './open.ts';
+export type { OpenOptions } from './open.ts';
+export type { PathOptions } from './path-reads.ts';
+export type { ConversationSearch, SearchOptions, SearchPage } from './search.ts';
+export type { Tasks } from './tasks.ts';
+export type { ConversationEvent, NamespaceEvent, WatchOptions } from './watch.ts';

@@ -1,0 +1,40 @@
+import type { Backend, Traits } from '../core/backend.ts';
+import type { Surroundings } from '../core/commit.ts';
+import { assertNamespaceId } from '../core/ids.ts';
+import type { NamespaceId } from '../core/ids.ts';
+import { Access } from './access.ts';
+import { Namespace } from './namespace.ts';
+
+/** An open store. Close it when done: what was accepted is finished first. */
+export class Ledger {
+  readonly #access: Access;
+
+  constructor(backend: Backend, surroundings: Surroundings, mintCommitId: (now: number) => string) {
+    this.#access = new Access(backend, surroundings, mintCommitId);
+  }
+
+  /** What this store promises, measured when it was opened. */
+  get traits(): Traits {
+    return this.#access.backend.traits;
+  }
+
+  /** The backend itself, for tools that check or maintain it. */
+  get backend(): Backend {
+    return this.#access.backend;
+  }
+
+  /** A handle on a tenant: 1 to 128 of `A-Za-z0-9._@|:+-`, not `.` or `..`. */
+  namespace(id: string): Namespace {
+    assertNamespaceId(id, 'namespace');
+    return new Namespace(this.#access, id);
+  }
+
+  /** The namespaces that hold something. */
+  async namespaces(): Promise<readonly NamespaceId[]> {
+    return this.#access.backend.namespaces();
+  }
+
+  async close(): Promise<void> {
+    await this.#access.backend.close();
+  }
+}

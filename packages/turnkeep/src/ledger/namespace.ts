@@ -1,0 +1,125 @@
+import type { HeadQuery } from '../core/backend.ts';
+import type { Head } from '../core/head.ts';
+import { assertId } from '../core/ids.ts';
+import type { ConversationId, NamespaceId } from '../core/ids.ts';
+import { Bodies } from '../core/read/bodies.ts';
+import { conversationInfo } from '../core/read/listing.ts';
+import type { ConversationInfo } from '../core/read/listing.ts';
+import type { Receipt } from '../core/receipt.ts';
+import type { Access } from './access.ts';
+import { assertPageLimit, Conversation } from './conversation.ts';
+import { decodeCursor, encodeCursor } from './cursor.ts';
+import { searchNamespace } from './search.ts';
+import type { SearchOptions, SearchPage } from './search.ts';
+import { watchNamespace } from './watch.ts';
+import type { NamespaceEvent, WatchOptions } from './watch.ts';
+
+export interface ListOptions {
+  readonly owner?: string | undefined;
+  readonly participant?: string | undefined;
+  readonly label?: string | undefined;
+  /** Absent: both. */
+  readonly archived?: boolean | undefined;
+  /** By last activity when absent; newest first. */
+  readonly order?: 'activity' | 'created' | undefined;
+  /** Whose unread messages are counted. */
+  readonly reader?: string | undefined;
+  readonly limit?: number | undefined;
+  readonly after?: string | undefined;
+}
+
+export interface ConversationPage {
+  readonly items: readonly ConversationInfo[];
+  readonly next: string | null;
+}
+
+interface ListCursor {
+  readonly at: number;
+  readonly conversationId: ConversationId;
+}
+
+/** One tenant's conversations. Nothing is ever read or written across namespaces. */
+export class Namespace {
+  readonly id: NamespaceId;
+  readonly #access: Access;
+
+  constructor(access: Access, id: NamespaceId) {
+    this.#access = access;
+    this.id = id;
+  }
+
+  /** A handle; the conversation itself comes with its first commit. */
+  conversation(id: string): Conversation {
+    assertId(id, 'conversationId');
+    return new Conversation(this.#access, this.id, id);
+  }
+
+  /** Sends a whole commit of unknown origin, checked before anything is written. */
+  async commit(commit: { readonly [field: string]: unknown }, options: { readonly signal?: AbortSignal } = {}): Promise<Receipt> {
+    return this.#access.send({ ...commit, namespace: this.id }, options.signal);
+  }
+
+  /** One page of conversations, newest first by the order asked for. Erased ones are not listed. */
+  async page(options: ListOptions = {}): Promise<ConversationPage> {
+    const { limit = 50, order = 'activity', owner, reader } = options;
+    assertPageLimit(limit);
+    const after = options.after === undefined ? undefined : decodeCursor<ListCursor>(options.after, ['at', 'conversationId']);
+    return this.#access.read(this.id, (rows) => {
+      const bodies = new Bodies(rows, this.#access.surroundings.sha256);
+      const items: ConversationInfo[] = [];
+      let query: HeadQuery = { order, owner, after, limit: limit + 1 };
+      for (;;) {
+        const heads = rows.heads(query);
+        for (const head of heads) {
+          if (items.length === limit) return { items, next: encodeCursor(query.after ?? {}) };
+          query = { ...query, after: cursorOf(head, order) };
+          const info = isListed(head, options) ? conversationInfo(bodies, head, reader) : undefined;
+          if (info && fits(info, options)) items.push(info);
+        }
+        if (heads.length <= limit) return { items, next: null };
+      }
+    });
+  }
+
+  /** Every conversation that fits, page by page. */
+  async *conversations(options: Omit<ListOptions, 'after'> = {}): AsyncGenerator<ConversationInfo> {
+    let after: string | undefined;
+    do {
+      const { items, next }: ConversationPage = await this.page({ ...options, after });
+      yield* items;
+      after = next ?? undefined;
+    } while (after !== undefined);
+  }
+
+  /**
+   * Finds a literal text, whatever script, length or symbols it has, in messages (text, reasoning, refusals, tool names,
+   * inputs, outputs) and titles; case is folded, nothing else. Exactly what a scan of one snapshot would find.
+   */
+  async search(text: string, options: SearchOptions = {}): Promise<SearchPage> {
+    return searchNamespace(this.#access, this.id, text, options);
+  }
+
+  /** The commits of all conversations, each conversation's in order, a fork's after its source's; then live. */
+  watch(options: WatchOptions = {}): AsyncGenerator<NamespaceEvent> {
+    return watchNamespace(this.#access, this.id, options);
+  }
+
+  /** Removes what erased conversations still hold; answers how many rows went. */
+  async collect(options: { readonly signal?: AbortSignal } = {}): Promise<number> {
+    return this.#access.backend.collect(this.id, options.signal);
+  }
+}
+
+function cursorOf(head: Head, order: 'activity' | 'created'): ListCursor {
+  return { at: order === 'activity' ? head.lastActivityAt : head.createdAt, conversationId: head.conversationId };
+}
+
+function isListed(head: Head, options: ListOptions): boolean {
+  return head.erasedAt === null && (options.archived ?? head.archived) === head.archived;
+}
+
+function fits(info: ConversationInfo, options: ListOptions): boolean {
+  const { participant, label } = options;
+  if (participant !== undefined && !info.participants.includes(participant)) return false;
+  return label === undefined || info.labels.includes(label);
+}

@@ -1,0 +1,83 @@
+import type { TaskAmend, TaskCreate, TaskTransition } from '../core/change.ts';
+import type { TaskId } from '../core/ids.ts';
+import type { Message } from '../core/read/message.ts';
+import { readMessage } from '../core/read/message.ts';
+import { isOpenTask, messagesOfTask, readActiveTask, readLatestTask, readTask, readTasks } from '../core/read/tasks.ts';
+import type { Task } from '../core/read/tasks.ts';
+import type { Receipt } from '../core/receipt.ts';
+import type { WriteOptions } from './access.ts';
+import type { ConversationAccess } from './conversation-access.ts';
+import { pathOf } from './path-reads.ts';
+import type { PathOptions } from './path-reads.ts';
+
+/** The tasks of a conversation. Readings follow one path: the active one unless a leaf is named. */
+export class Tasks {
+  readonly #access: ConversationAccess;
+
+  constructor(access: ConversationAccess) {
+    this.#access = access;
+  }
+
+  /** Creates a task and makes it active; `active_task` while the path has one. Answers the task's id. */
+  async create(task: Omit<TaskCreate, 'kind'>, options?: WriteOptions): Promise<Receipt & { readonly taskId: TaskId }> {
+    const receipt = await this.#access.write([{ kind: 'task.create', ...task }], options);
+    return { ...receipt, taskId: receipt.events[0]?.['taskId'] as TaskId };
+  }
+
+  /** New words for a task that has not ended; its id and status stay. */
+  async amend(taskId: TaskId, words: Omit<TaskAmend, 'kind' | 'taskId'>, options?: WriteOptions): Promise<Receipt> {
+    return this.#access.write([{ kind: 'task.amend', taskId, ...words }], options);
+  }
+
+  /** Moves a task along `TASK_TRANSITIONS`; `illegal_transition` otherwise. */
+  async transition(
+    taskId: TaskId,
+    to: TaskTransition['to'],
+    more: Omit<TaskTransition, 'kind' | 'taskId' | 'to'> = {},
+    options?: WriteOptions,
+  ): Promise<Receipt> {
+    return this.#access.write([{ kind: 'task.transition', taskId, to, ...more }], options);
+  }
+
+  async get(taskId: TaskId, options: PathOptions = {}): Promise<Task | undefined> {
+    return this.#access.view((view) => {
+      const { path, at } = pathOf(view, options);
+      return readTask(view.tree, view.bodies, path, taskId, at);
+    });
+  }
+
+  /** The task that is not ended, of which a path has one at most. */
+  async active(options: PathOptions = {}): Promise<Task | undefined> {
+    return this.#access.view((view) => {
+      const { path, at } = pathOf(view, options);
+      return readActiveTask(view.tree, view.bodies, path, at);
+    });
+  }
+
+  /** The task that was created last. */
+  async latest(options: PathOptions = {}): Promise<Task | undefined> {
+    return this.#access.view((view) => {
+      const { path, at } = pathOf(view, options);
+      return readLatestTask(view.tree, view.bodies, path, at);
+    });
+  }
+
+  /** All tasks, in the order they were created. */
+  async list(options: PathOptions = {}): Promise<readonly Task[]> {
+    return this.#access.view((view) => {
+      const { path, at } = pathOf(view, options);
+      return readTasks(view.tree, view.bodies, path, at);
+    });
+  }
+
+  async listOpen(options: PathOptions = {}): Promise<readonly Task[]> {
+    return (await this.list(options)).filter(isOpenTask);
+  }
+
+  /** The messages of a task that the conversation sees, on every path, by sequence. */
+  async messages(taskId: TaskId): Promise<readonly Message[]> {
+    return this.#access.view(({ tree, bodies }) =>
+      messagesOfTask(tree, taskId).map((message) => readMessage(tree, bodies, message)),
+    );
+  }
+}

@@ -1,0 +1,124 @@
+import type { RowReader } from '../core/backend.ts';
+import { headerAt } from '../core/decide.ts';
+import { TurnkeepError } from '../core/errors.ts';
+import type { ConversationId } from '../core/ids.ts';
+import type { ChangeEvent } from '../core/receipt.ts';
+import type { Access } from './access.ts';
+import type { ConversationAccess } from './conversation-access.ts';
+import type { NamespaceId } from '../core/ids.ts';
+
+/** One commit, as a watcher is handed it. */
+export interface ConversationEvent {
+  readonly conversationId: ConversationId;
+  /** The cursor of a conversation's feed. */
+  readonly version: number;
+  readonly commitId: string;
+  readonly committedAt: string;
+  /** What the commit did; empty where the conversation was erased since. */
+  readonly events: readonly ChangeEvent[];
+  /** True where the conversation was erased and what the commit did is gone. */
+  readonly erased: boolean;
+}
+
+/** A commit in the feed of a namespace; `position` is the cursor. */
+export interface NamespaceEvent extends ConversationEvent {
+  readonly position: number;
+}
+
+export interface WatchOptions {
+  /** Events after this version (or position); 0 and absent: all. */
+  readonly after?: number | undefined;
+  /** Ends the watching; the iteration then returns. */
+  readonly signal?: AbortSignal | undefined;
+  /** True: ends when everything that is there was handed out. */
+  readonly untilNow?: boolean | undefined;
+}
+
+const STEP = 256;
+
+export async function* watchConversation(access: ConversationAccess, options: WatchOptions): AsyncGenerator<ConversationEvent> {
+  let last = cursorOf(options.after);
+  const { conversationId, namespace } = access;
+  yield* follow(access.access, namespace, options, async () => {
+    const events = await access.access.read(namespace, (rows) => {
+      const head = rows.head(conversationId);
+      const versions = Array.from({ length: Math.min(STEP, (head?.version ?? 0) - last) }, (_, at) => last + 1 + at);
+      return versions.map((version) => eventAt(rows, conversationId, version));
+    });
+    last += events.length;
+    return events;
+  });
+}
+
+export async function* watchNamespace(access: Access, namespace: NamespaceId, options: WatchOptions): AsyncGenerator<NamespaceEvent> {
+  let last = cursorOf(options.after);
+  yield* follow(access, namespace, options, async () => {
+    const entries = await access.backend.feed(namespace, last, STEP);
+    last = entries.at(-1)?.position ?? last;
+    return access.read(namespace, (rows) =>
+      entries.map(({ position, conversationId, version }) => ({ position, ...eventAt(rows, conversationId, version) })),
+    );
+  });
+}
+
+function cursorOf(after: number | undefined): number {
+  if (after === undefined) return 0;
+  if (Number.isInteger(after) && after >= 0) return after;
+  throw new TurnkeepError('bad_cursor', { reason: 'a whole number from 0 on' });
+}
+
+/** Hands out what `next` finds until it finds nothing, then waits for a commit and goes on. */
+async function* follow<Event>(
+  access: Access,
+  namespace: NamespaceId,
+  options: WatchOptions,
+  next: () => Promise<readonly Event[]>,
+): AsyncGenerator<Event> {
+  const bell = new Bell();
+  const stopListening = access.backend.onCommit(namespace, () => bell.ring());
+  const onAbort = () => bell.ring();
+  options.signal?.addEventListener('abort', onAbort);
+  try {
+    while (!options.signal?.aborted) {
+      const rung = bell.listen();
+      const events = await next();
+      yield* events;
+      if (events.length > 0) continue;
+      if (options.untilNow) return;
+      await rung;
+    }
+  } finally {
+    stopListening();
+    options.signal?.removeEventListener('abort', onAbort);
+  }
+}
+
+/** Wakes who listens; a ring between `listen` and the waiting is not lost. */
+class Bell {
+  #ring: (() => void) | undefined;
+
+  listen(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#ring = resolve;
+    });
+  }
+
+  ring(): void {
+    this.#ring?.();
+  }
+}
+
+function eventAt(rows: RowReader, conversationId: ConversationId, version: number): ConversationEvent {
+  const log = rows.log(conversationId, version);
+  const gone = log?.header == null;
+  if (gone && !rows.head(conversationId)?.erasedAt) headerAt(rows, conversationId, version);
+  const header = gone ? undefined : headerAt(rows, conversationId, version);
+  return {
+    conversationId,
+    version,
+    commitId: header?.commitId ?? '',
+    committedAt: new Date(header?.at ?? log?.at ?? 0).toISOString(),
+    events: header?.events ?? [],
+    erased: gone,
+  };
+}

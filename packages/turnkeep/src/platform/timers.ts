@@ -1,0 +1,18 @@
+/** Runs `work` once the events that are at hand have been handled, and what they set off. */
+export function afterPoll(work: () => void): void {
+  setImmediate(work);
+}
+
+/** Resolves after so many milliseconds. The process may end before. */
+export function pause(durationMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, durationMs);
+  });
+}
+
+/** Runs `work` again and again, this long apart, until the answer is called. It keeps no process alive. */
+export function repeat(intervalMs: number, work: () => void): () => void {
+  const timer = setInterval(work, intervalMs);
+  timer.unref();
+  return () => clearInterval(timer);
+}
