@@ -9,4 +9,5 @@ export type { OpenOptions } from './open.ts';
 export type { PathOptions } from './path-reads.ts';
 export type { ConversationSearch, SearchOptions, SearchPage } from './search.ts';
 export type { Tasks } from './tasks.ts';
+export type { VerifyOptions, VerifyProgress, VerifyReport } from './verify.ts';
 export type { ConversationEvent, NamespaceEvent, WatchOptions } from './watch.ts';

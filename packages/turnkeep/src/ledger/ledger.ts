@@ -4,6 +4,8 @@ import { assertNamespaceId } from '../core/ids.ts';
 import type { NamespaceId } from '../core/ids.ts';
 import { Access } from './access.ts';
 import { Namespace } from './namespace.ts';
+import { verifyStore } from './verify.ts';
+import type { VerifyOptions, VerifyReport } from './verify.ts';
 
 /** An open store. Close it when done: what was accepted is finished first. */
 export class Ledger {
@@ -32,6 +34,11 @@ export class Ledger {
   /** The namespaces that hold something. */
   async namespaces(): Promise<readonly NamespaceId[]> {
     return this.#access.backend.namespaces();
+  }
+
+  /** Walks everything and reports each fault with its place; see {@link verifyStore}. */
+  async verify(options: VerifyOptions = {}): Promise<VerifyReport> {
+    return verifyStore(this.#access, options);
   }
 
   async close(): Promise<void> {

@@ -1,0 +1,256 @@
+import type { Row, RowReader } from './backend.ts';
+import { chainAfter, chainStart, recordHolds } from './digest.ts';
+import type { Sha256 } from './digest.ts';
+import { decode } from './encoding.ts';
+import type { Head, RecordRef } from './head.ts';
+import type { ConversationId } from './ids.ts';
+import { KEYS, numbersIn, prefixEnd, TABLES } from './keys.ts';
+import type { LogHeader, LogRecord } from './log.ts';
+import { unpackBranch, unpackMessage, unpackRef, unpackTurn } from './rows.ts';
+
+/** Something that is not as it must be. */
+export interface Fault {
+  readonly kind:
+    | 'log_missing'
+    | 'header_digest'
+    | 'record_digest'
+    | 'words_missing'
+    | 'chain'
+    | 'sequence'
+    | 'tree'
+    | 'reference'
+    | 'store';
+  /** Where: conversation, version and record, or row. */
+  readonly place: string;
+  readonly reason: string;
+  /** What a reader loses by it. */
+  readonly affects: string;
+}
+
+/** A slice of checking: what was gone through, and what was found. */
+export interface VerifyStep {
+  readonly commits: number;
+  readonly records: number;
+  readonly faults: readonly Fault[];
+  /** What to hand in for the next slice; `null` when the conversation is through. */
+  readonly next: VerifyCursor | null;
+}
+
+/** Where a checking goes on: in the log first, then in the rows. */
+export interface VerifyCursor {
+  /** The head as it was when the checking began. */
+  readonly head: Head;
+  readonly version: number;
+  readonly chain: string;
+  readonly afterKey: string | null;
+}
+
+const LOG_SLICE = 128;
+const ROW_SLICE = 1_024;
+
+/** Checks a slice of one conversation, in one snapshot. Faults are answers: nothing that it finds stops it. */
+export function verifyConversation(rows: RowReader, sha256: Sha256, conversationId: ConversationId, cursor?: VerifyCursor): VerifyStep {
+  const at = cursor ?? start(rows, sha256, conversationId);
+  if (!at) return { commits: 0, records: 0, faults: [], next: null };
+  return at.version < at.head.version ? verifyLog(rows, sha256, at) : verifyRows(rows, at);
+}
+
+function start(rows: RowReader, sha256: Sha256, conversationId: ConversationId): VerifyCursor | undefined {
+  const head = rows.head(conversationId);
+  return head && { head, version: 0, chain: chainStart(sha256, conversationId), afterKey: null };
+}
+
+// ---- The log: every digest, and the chain over them
+
+function verifyLog(rows: RowReader, sha256: Sha256, cursor: VerifyCursor): VerifyStep {
+  const { head } = cursor;
+  const faults: Fault[] = [];
+  const end = Math.min(cursor.version + LOG_SLICE, head.version);
+  let { chain } = cursor;
+  let records = 0;
+  for (let version = cursor.version + 1; version <= end; version++) {
+    const log = rows.log(head.conversationId, version);
+    if (!log) {
+      faults.push(missingLog(head, version));
+      continue;
+    }
+    records += log.records.length;
+    chain = chainAfter(sha256, chain, log);
+    faults.push(...headerFaults(sha256, head, version, log), ...recordFaults(sha256, head, log));
+  }
+  if (end === head.version && chain !== head.chain) faults.push(brokenChain(head));
+  return { commits: end - cursor.version, records, faults, next: { ...cursor, version: end, chain } };
+}
+
+function missingLog(head: Head, version: number): Fault {
+  const place = `conversation ${head.conversationId}, version ${version}`;
+  return { kind: 'log_missing', place, reason: 'the log record is missing', affects: 'what this commit said' };
+}
+
+function brokenChain(head: Head): Fault {
+  const place = `conversation ${head.conversationId}, versions 1 to ${head.version}`;
+  const reason = 'the digests of the log do not lead to the chain of the head';
+  return { kind: 'chain', place, reason, affects: 'the proof that nothing was changed' };
+}
+
+function headerFaults(sha256: Sha256, head: Head, version: number, log: LogRecord): readonly Fault[] {
+  const place = `conversation ${head.conversationId}, version ${version}, header`;
+  const affects = 'what this commit did';
+  if (log.header === null) {
+    return head.erasedAt === null ? [{ kind: 'words_missing', place, reason: 'the header is gone', affects }] : [];
+  }
+  if (sha256(log.header) !== log.headerDigest) {
+    return [{ kind: 'header_digest', place, reason: 'the header does not match its digest', affects }];
+  }
+  const header = decode(log.header) as unknown as LogHeader;
+  if (header.version === version && header.at === log.at) return [];
+  return [{ kind: 'log_missing', place, reason: `the header is that of version ${header.version}`, affects }];
+}
+
+function recordFaults(sha256: Sha256, head: Head, log: LogRecord): readonly Fault[] {
+  const faults: Fault[] = [];
+  for (const [index, record] of log.records.entries()) {
+    const place = `conversation ${head.conversationId}, version ${log.version}, record ${index}`;
+    const affects = 'the words of this record';
+    if (record.body === null) {
+      const allowed = record.redaction !== undefined || head.erasedAt !== null;
+      if (!allowed) faults.push({ kind: 'words_missing', place, reason: 'the words are gone and nobody redacted them', affects });
+    } else if (!recordHolds(sha256, record)) {
+      faults.push({ kind: 'record_digest', place, reason: 'the record does not match its digest', affects });
+    }
+  }
+  return faults;
+}
+
+// ---- The rows: what points somewhere must find it
+
+function verifyRows(rows: RowReader, cursor: VerifyCursor): VerifyStep {
+  const { head, afterKey } = cursor;
+  const from = afterKey === null ? '' : `${afterKey}\u0000`;
+  const slice = rows.scan(head.conversationId, { from, to: prefixEnd(''), limit: ROW_SLICE });
+  const current = rows.head(head.conversationId) ?? head;
+  // Rows are as they are now: an erasure that came in between has taken its share.
+  const faults = current.erasedAt === null ? slice.flatMap((row) => rowFaults(rows, current, row)) : [];
+  const last = slice.at(-1);
+  if (last && slice.length === ROW_SLICE) return { commits: 0, records: 0, faults, next: { ...cursor, afterKey: last.key } };
+  const whole = current.erasedAt === null ? [...faults, ...headFaults(rows, current)] : faults;
+  return { commits: 0, records: 0, faults: whole, next: null };
+}
+
+function rowFaults(rows: RowReader, head: Head, row: Row): readonly Fault[] {
+  const problem = rowProblem(rows, head, row);
+  if (!problem) return [];
+  const place = `conversation ${head.conversationId}, row ${JSON.stringify(row.key)}`;
+  return [{ kind: problem.kind, place, reason: problem.reason, affects: 'readings that go through this row' }];
+}
+
+interface Problem {
+  readonly kind: Fault['kind'];
+  readonly reason: string;
+}
+
+const dangling = (what: string): Problem => ({ kind: 'reference', reason: `it points to ${what} that is not there` });
+const misplaced = (reason: string): Problem => ({ kind: 'tree', reason });
+
+function rowProblem(rows: RowReader, head: Head, row: Row): Problem | undefined {
+  const own = head.conversationId;
+  switch (row.key[0]) {
+    case TABLES.branches:
+      return branchProblem(rows, own, row);
+    case TABLES.turns:
+      return turnProblem(rows, own, row);
+    case TABLES.turnIds:
+      return hasRow(rows, own, KEYS.turn(...(row.value as readonly [number, number]))) ? undefined : dangling('a turn');
+    case TABLES.messages:
+      return messageProblem(rows, own, row);
+    case TABLES.messageIds:
+      return hasRow(rows, own, KEYS.message(...(row.value as readonly [number, number, number]))) ? undefined : dangling('a message');
+    case TABLES.commits:
+      return commitProblem(rows, own, row);
+    case TABLES.entries:
+      return entryProblem(rows, own, row);
+    case TABLES.contents:
+    case TABLES.checkpoints:
+    case TABLES.pendingWrites: {
+      const [version, index] = row.value as readonly [number, number];
+      return hasRecord(rows, { owner: own, version, index }) ? undefined : dangling('a record');
+    }
+    default:
+      return undefined;
+  }
+}
+
+function hasRow(rows: RowReader, owner: ConversationId, key: string): boolean {
+  return rows.get(owner, key) !== undefined;
+}
+
+function hasRecord(rows: RowReader, ref: RecordRef): boolean {
+  return rows.log(ref.owner, ref.version)?.records[ref.index] !== undefined;
+}
+
+function branchProblem(rows: RowReader, own: ConversationId, row: Row): Problem | undefined {
+  const { parent, cutPosition } = unpackBranch(row.value);
+  if (!parent) return undefined;
+  if (!hasRow(rows, parent.owner, KEYS.branch(parent.branch))) return dangling('a branch');
+  const number = numbersIn(row.key, 1)[0] as number;
+  // Within one conversation a branch is younger than its parent: every walk goes to smaller numbers, and ends.
+  if (parent.owner === own && parent.branch >= number) return misplaced('its parent branch is not older');
+  if (cutPosition > 0 && !hasRow(rows, parent.owner, KEYS.turn(parent.branch, cutPosition))) return dangling('a turn to be cut at');
+  return undefined;
+}
+
+function turnProblem(rows: RowReader, own: ConversationId, row: Row): Problem | undefined {
+  const [branch, position] = numbersIn(row.key, 1) as [number, number];
+  const turn = unpackTurn(row.value);
+  const place = rows.get(own, KEYS.turnId(turn.turnId));
+  if (place?.[0] !== branch || place[1] !== position) return misplaced('its id leads elsewhere');
+  if (position > 1 && !hasRow(rows, own, KEYS.turn(branch, position - 1))) return misplaced('the turn before it is not there');
+  const child = rows.get(own, KEYS.child(turn.parentTurnId, turn.ordinal));
+  return child?.[0] === turn.turnId ? undefined : misplaced('its parent does not know it by its ordinal');
+}
+
+function messageProblem(rows: RowReader, own: ConversationId, row: Row): Problem | undefined {
+  const message = unpackMessage(row.value, own);
+  const place = numbersIn(row.key, 1) as [number, number, number];
+  const known = rows.get(own, KEYS.messageId(message.messageId));
+  if (!known || place.some((part, at) => part !== known[at])) return misplaced('its id leads elsewhere');
+  if (place[1] > 0 && !hasRow(rows, own, KEYS.turn(place[0], place[1]))) return dangling('a turn');
+  return hasRecord(rows, message.ref) ? undefined : dangling('a record');
+}
+
+function commitProblem(rows: RowReader, own: ConversationId, row: Row): Problem | undefined {
+  const log = rows.log(own, row.value[0] as number);
+  if (!log) return dangling('a commit');
+  if (log.header === null) return undefined;
+  const { commitId } = decode(log.header) as unknown as LogHeader;
+  return commitId === row.key.slice(1) ? undefined : misplaced('its commit has another id');
+}
+
+function entryProblem(rows: RowReader, own: ConversationId, row: Row): Problem | undefined {
+  const packed = row.value.find((item) => Array.isArray(item));
+  if (packed === undefined) return undefined;
+  return hasRecord(rows, unpackRef(packed, own)) ? undefined : dangling('a record');
+}
+
+/** The head's counters against the rows: sequences without a gap or a repeat, a leaf that is there. */
+function headFaults(rows: RowReader, head: Head): readonly Fault[] {
+  const own = head.conversationId;
+  const faults: Fault[] = [];
+  const sequences = rows
+    .scan(own, { from: TABLES.messages, to: prefixEnd(TABLES.messages) })
+    .map((row) => numbersIn(row.key, 1)[2] as number)
+    .sort((left, right) => left - right);
+  const first = head.lastSequence - sequences.length + 1;
+  const gap = sequences.findIndex((sequence, at) => sequence !== first + at);
+  const place = `conversation ${own}, head`;
+  if (gap >= 0 || sequences.length !== head.messages) {
+    const reason = `${sequences.length} messages of ${head.messages} are there, up to sequence ${head.lastSequence}`;
+    faults.push({ kind: 'sequence', place, reason, affects: 'the order of messages' });
+  }
+  const { leaf } = head;
+  if (leaf !== null && leaf !== head.cutTurn && !hasRow(rows, own, KEYS.turnId(leaf))) {
+    faults.push({ kind: 'tree', place, reason: `the active leaf ${leaf} is not there`, affects: 'the active path' });
+  }
+  return faults;
+}
+

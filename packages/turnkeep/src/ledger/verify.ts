@@ -1,0 +1,71 @@
+import type { HeadQuery } from '../core/backend.ts';
+import type { ConversationId, NamespaceId } from '../core/ids.ts';
+import { verifyConversation } from '../core/verify.ts';
+import type { Fault, VerifyCursor } from '../core/verify.ts';
+import type { Access } from './access.ts';
+
+/** How far a checking has come. */
+export interface VerifyProgress {
+  readonly conversations: number;
+  readonly commits: number;
+  readonly records: number;
+}
+
+export interface VerifyReport extends VerifyProgress {
+  /** Nothing where all is as it must be. */
+  readonly faults: readonly Fault[];
+}
+
+export interface VerifyOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((progress: VerifyProgress) => void) | undefined;
+}
+
+const HEADS = 256;
+
+/**
+ * Walks every conversation of a store: digests, chain, tree, references, counters; then what only the backend can check.
+ * It reads in slices, each one snapshot, and reports every fault with its place.
+ */
+export async function verifyStore(access: Access, options: VerifyOptions): Promise<VerifyReport> {
+  const faults: Fault[] = [];
+  let progress: VerifyProgress = { conversations: 0, commits: 0, records: 0 };
+  for (const namespace of await access.backend.namespaces()) {
+    for await (const conversationId of conversationsOf(access, namespace)) {
+      for await (const step of steps(access, namespace, conversationId, options.signal)) {
+        faults.push(...step.faults);
+        progress = { ...progress, commits: progress.commits + step.commits, records: progress.records + step.records };
+        options.onProgress?.(progress);
+      }
+      progress = { ...progress, conversations: progress.conversations + 1 };
+      options.onProgress?.(progress);
+    }
+  }
+  for (const { kind, place, reason } of await access.backend.verify(options.signal)) {
+    faults.push({ kind: 'store', place, reason: `${kind}: ${reason}`, affects: 'the store as a whole' });
+  }
+  return { ...progress, faults };
+}
+
+async function* steps(access: Access, namespace: NamespaceId, conversationId: ConversationId, signal: AbortSignal | undefined) {
+  let cursor: VerifyCursor | undefined;
+  do {
+    signal?.throwIfAborted();
+    const step = await access.read(namespace, (rows) => verifyConversation(rows, access.surroundings.sha256, conversationId, cursor));
+    yield step;
+    cursor = step.next ?? undefined;
+    // Each slice is a step of its own for the event loop, so that others get their turn.
+    await new Promise((resolve) => setImmediate(resolve));
+  } while (cursor);
+}
+
+async function* conversationsOf(access: Access, namespace: NamespaceId): AsyncGenerator<ConversationId> {
+  let query: HeadQuery = { order: 'created', limit: HEADS };
+  for (;;) {
+    const heads = await access.read(namespace, (rows) => rows.heads(query));
+    for (const head of heads) yield head.conversationId;
+    const last = heads.at(-1);
+    if (!last || heads.length < HEADS) return;
+    query = { ...query, after: { at: last.createdAt, conversationId: last.conversationId } };
+  }
+}
