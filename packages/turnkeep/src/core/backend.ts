@@ -54,7 +54,11 @@ export interface RecordEdit {
 export interface WriteSet {
   readonly heads: readonly Head[];
   /** `null` removes the row. */
-  readonly rows: readonly { readonly conversation: ConversationId; readonly key: string; readonly value: RowValue | null }[];
+  readonly rows: readonly {
+    readonly conversation: ConversationId;
+    readonly key: string;
+    readonly value: RowValue | null;
+  }[];
   /** The new log record, absent where the commit leaves none (the collection of what was erased). */
   readonly log?: { readonly conversation: ConversationId; readonly record: LogRecord } | undefined;
   readonly edits: readonly RecordEdit[];

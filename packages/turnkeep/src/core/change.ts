@@ -248,9 +248,7 @@ export interface CommitmentAdd extends OnPath {
 }
 
 /** Which commitment: one by id, or every open one whose content contains the text. */
-export type CommitmentSelector =
-  | { readonly commitmentId: CommitmentId }
-  | { readonly matching: string };
+export type CommitmentSelector = { readonly commitmentId: CommitmentId } | { readonly matching: string };
 
 export interface CommitmentResolve extends OnPath {
   readonly kind: 'commitment.resolve';

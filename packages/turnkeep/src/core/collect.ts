@@ -38,7 +38,11 @@ function* removeRows(rows: RowReader, conversation: ConversationId, table: strin
   }
 }
 
-function* removeWords(rows: RowReader, head: Head, words: ReadonlyMap<number, ReadonlySet<number>>): Generator<WriteSet> {
+function* removeWords(
+  rows: RowReader,
+  head: Head,
+  words: ReadonlyMap<number, ReadonlySet<number>>,
+): Generator<WriteSet> {
   const conversation = head.conversationId;
   for (let version = 1; version <= head.version; version += SLICE) {
     const edits: WriteSet['edits'][number][] = [];
@@ -62,7 +66,11 @@ function withoutWords(log: LogRecord, kept: ReadonlySet<number> | undefined): Lo
 }
 
 /** The records of the conversation that rows which stay refer to, by version. */
-function wordsKept(rows: RowReader, conversation: ConversationId, kept: Kept): ReadonlyMap<number, ReadonlySet<number>> {
+function wordsKept(
+  rows: RowReader,
+  conversation: ConversationId,
+  kept: Kept,
+): ReadonlyMap<number, ReadonlySet<number>> {
   const words = new Map<number, Set<number>>();
   for (const table of [TABLES.messages, TABLES.entries]) {
     for (const row of scanPrefix(rows, conversation, table)) {
@@ -181,7 +189,8 @@ class Kept {
   #addNeedsOf(fork: ConversationId): void {
     for (const row of scanPrefix(this.#rows, fork, TABLES.branches)) {
       const branch = unpackBranch(row.value);
-      if (branch.parent && branch.parent.owner !== fork) this.#addChain(fork, numbersIn(row.key, 1)[0] as number, branch);
+      if (branch.parent && branch.parent.owner !== fork)
+        this.#addChain(fork, numbersIn(row.key, 1)[0] as number, branch);
     }
   }
 
@@ -189,12 +198,13 @@ class Kept {
     let owner = fork;
     let number = start;
     let asOf = WHOLE;
-    for (let row = first; row.parent; ) {
+    for (let row = first; row.parent;) {
       const { parent } = row;
       const within = parent.owner === owner;
       if (!within) asOf = row.asOf;
       const bound = row.bound ?? (within ? boundOfFirstTurn(this.#rows, owner, number) : null);
-      if (parent.owner === this.#conversation) this.#add(parent.branch, { position: row.cutPosition, sequence: row.cutSequence, asOf, bound });
+      if (parent.owner === this.#conversation)
+        this.#add(parent.branch, { position: row.cutPosition, sequence: row.cutSequence, asOf, bound });
       ({ owner, branch: number } = parent);
       row = branchRow(this.#rows, owner, number);
     }

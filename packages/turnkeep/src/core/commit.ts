@@ -51,13 +51,18 @@ export function prepareCommit(input: unknown, surroundings: Surroundings): Envel
   const commit = plain as unknown as Commit;
   if (commit.changes.length > LIMITS.commitChanges) {
     const actual = commit.changes.length;
-    throw new TurnkeepError('limit_exceeded', { limit: 'commitChanges', max: LIMITS.commitChanges, actual, path: 'commit.changes' });
+    throw new TurnkeepError('limit_exceeded', {
+      limit: 'commitChanges',
+      max: LIMITS.commitChanges,
+      actual,
+      path: 'commit.changes',
+    });
   }
   for (const [index, change] of commit.changes.entries()) assertChange(change, `commit.changes[${index}]`);
   const changes = commit.changes.map((change, index) => completed(change, index, commit.commitId, surroundings.sha256));
   const records = changes.reduce((sum, change) => sum + ruleFor(change.kind).records(change as never), 0);
   return {
-    commit: { ...commit, namespace: commit.namespace as NamespaceId, changes },
+    commit: { ...commit, namespace: commit.namespace, changes },
     canonical: canonical(commit.changes as unknown as Json),
     now: surroundings.now(),
     nonces: Array.from({ length: records + 1 }, surroundings.nonce),
@@ -66,14 +71,17 @@ export function prepareCommit(input: unknown, surroundings: Surroundings): Envel
 
 function assertChange(change: Change, path: string): void {
   if (!Object.hasOwn(RULES, change.kind)) {
-    throw new TurnkeepError('invalid_value', { path: memberPath(path, 'kind'), reason: `no kind of change is called ${change.kind}` });
+    throw new TurnkeepError('invalid_value', {
+      path: memberPath(path, 'kind'),
+      reason: `no kind of change is called ${change.kind}`,
+    });
   }
   assertShape(ruleFor(change.kind).shape, change, path);
 }
 
 function completed(change: Change, index: number, commitId: string, sha256: Sha256): Change {
   const mint = (prefix: string) => derivedId(prefix, commitId, index, sha256);
-  return ruleFor(change.kind).complete(change as never, mint);
+  return ruleFor(change.kind).complete(change, mint);
 }
 
 const READABLE_ID = 80;
@@ -83,4 +91,3 @@ export function derivedId(prefix: string, commitId: string, index: number, sha25
   const stem = commitId.length <= READABLE_ID ? commitId : sha256(commitId);
   return `${prefix}_${stem}.${index}`;
 }
-

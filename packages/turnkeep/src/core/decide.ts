@@ -42,7 +42,8 @@ export function decide(rows: RowReader, envelope: Envelope, sha256: Sha256): Dec
 function decideOrThrow(rows: RowReader, envelope: Envelope, sha256: Sha256): Decision {
   const { commit } = envelope;
   const stored = rows.head(commit.conversationId);
-  if (stored?.erasedAt != null && isErasure(commit)) return { outcome: 'replay', receipt: erasureReceipt(commit, stored) };
+  if (stored?.erasedAt != null && isErasure(commit))
+    return { outcome: 'replay', receipt: erasureReceipt(commit, stored) };
   if (stored) assertNotErased(stored);
   const replay = stored && (commitReplay(rows, envelope, sha256) ?? operationReplay(rows, commit));
   if (replay) return { outcome: 'replay', receipt: replay };
@@ -71,7 +72,7 @@ const FIRST_BRANCH = {
 function applyChanges(draft: Draft): readonly ChangeEvent[] {
   return draft.envelope.commit.changes.map((change, index) => {
     draft.beginChange(index);
-    return ruleFor(change.kind).apply(draft, change as never, `commit.changes[${index}]`);
+    return ruleFor(change.kind).apply(draft, change, `commit.changes[${index}]`);
   });
 }
 

@@ -6,7 +6,7 @@ import { decode, encode } from './encoding.ts';
 import { TurnkeepError, assert } from './errors.ts';
 import type { DraftHead, Head, RecordRef } from './head.ts';
 import { utf8Length } from './ids.ts';
-import type { ConversationId, TurnId } from "./ids.ts";
+import type { ConversationId, TurnId } from './ids.ts';
 import type { JsonObject } from './json.ts';
 import { LIMITS } from './limits.ts';
 import type { LogHeader, LogRecord, Redaction, StoredRecord } from './log.ts';
@@ -142,7 +142,10 @@ export class Draft {
   }
 
   /** The write set of this commit, its header sealed and its head moved on. */
-  finish(events: readonly ChangeEvent[], fingerprint: string): { readonly writes: WriteSet; readonly header: LogHeader } {
+  finish(
+    events: readonly ChangeEvent[],
+    fingerprint: string,
+  ): { readonly writes: WriteSet; readonly header: LogHeader } {
     const { envelope, head } = this;
     const header: LogHeader = {
       version: this.version,
@@ -155,12 +158,26 @@ export class Draft {
       events,
     };
     const text = encode(header);
-    const record: LogRecord = { version: header.version, at: header.at, header: text, headerDigest: this.sha256(text), records: this.#records };
+    const record: LogRecord = {
+      version: header.version,
+      at: header.at,
+      header: text,
+      headerDigest: this.sha256(text),
+      records: this.#records,
+    };
     head.chain = chainAfter(this.sha256, head.chain, record);
     head.version = header.version;
     const conversation = this.conversationId;
     const rows = [...this.rows.changedRows()];
-    return { header, writes: { heads: [head, ...this.#otherHeads], rows, log: { conversation, record }, edits: [...this.#edits.values()] } };
+    return {
+      header,
+      writes: {
+        heads: [head, ...this.#otherHeads],
+        rows,
+        log: { conversation, record },
+        edits: [...this.#edits.values()],
+      },
+    };
   }
 }
 

@@ -17,7 +17,12 @@ export type Machine = 'task' | 'turn' | 'commitment' | 'operation';
 export interface ErrorDetails {
   // Input
   invalid_value: { readonly path: string; readonly reason: string };
-  limit_exceeded: { readonly limit: string; readonly max: number; readonly path: string; readonly actual?: number | undefined };
+  limit_exceeded: {
+    readonly limit: string;
+    readonly max: number;
+    readonly path: string;
+    readonly actual?: number | undefined;
+  };
   expect_required: { readonly field: 'graphRevision' | 'transcript'; readonly change: string };
   unsupported: { readonly what: string };
   // Concurrency
@@ -55,7 +60,11 @@ export interface ErrorDetails {
   // State
   checkpoint_exists: { readonly checkpointId: string; readonly revision: number };
   no_checkpoint: { readonly checkpointId: string };
-  checkpoint_conflict: { readonly checkpointId: string; readonly expectedRevision: number; readonly actualRevision: number };
+  checkpoint_conflict: {
+    readonly checkpointId: string;
+    readonly expectedRevision: number;
+    readonly actualRevision: number;
+  };
   task_exists: { readonly taskId: string };
   active_task: { readonly taskId: string };
   no_task: { readonly taskId: string };

@@ -2,13 +2,7 @@ import { TurnkeepError } from './errors.ts';
 import { LIMITS } from './limits.ts';
 
 /** A JSON value. A property that holds `undefined` is absent. */
-export type Json =
-  | null
-  | boolean
-  | number
-  | string
-  | readonly Json[]
-  | { readonly [key: string]: Json | undefined };
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json | undefined };
 
 export type JsonObject = { readonly [key: string]: Json | undefined };
 

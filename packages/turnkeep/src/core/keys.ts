@@ -16,7 +16,7 @@ export function numberKey(value: number): string {
 /** The numbers at the end of a key, from `start` on. */
 export function numbersIn(key: string, start: number): readonly number[] {
   const numbers: number[] = [];
-  for (let at = start; at < key.length; ) {
+  for (let at = start; at < key.length;) {
     const length = parseInt(key[at] ?? '', 36);
     numbers.push(parseInt(key.slice(at + 1, at + 1 + length), 36));
     at += 1 + length;

@@ -44,7 +44,11 @@ export class Overlay implements RowReader {
   }
 
   /** Every row that was put, in no order that matters. */
-  *changedRows(): Generator<{ readonly conversation: ConversationId; readonly key: string; readonly value: RowValue | null }> {
+  *changedRows(): Generator<{
+    readonly conversation: ConversationId;
+    readonly key: string;
+    readonly value: RowValue | null;
+  }> {
     for (const [conversation, rows] of this.#rows) {
       for (const [key, value] of rows.range({ from: '', to: '\u{10ffff}' })) yield { conversation, key, value };
     }
@@ -78,7 +82,11 @@ export class Overlay implements RowReader {
   }
 }
 
-function merge(below: readonly Row[], puts: readonly (readonly [string, RowValue | null])[], range: RowRange): readonly Row[] {
+function merge(
+  below: readonly Row[],
+  puts: readonly (readonly [string, RowValue | null])[],
+  range: RowRange,
+): readonly Row[] {
   const put = new Map(puts);
   const kept = below.filter((row) => !put.has(row.key));
   for (const [key, value] of puts) if (value !== null) kept.push({ key, value });

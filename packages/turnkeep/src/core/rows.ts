@@ -1,15 +1,7 @@
 import type { RowValue } from './backend.ts';
 import type { TaskStatus, TurnState } from './change.ts';
 import type { RecordRef } from './head.ts';
-import type {
-  AttemptId,
-  ConversationId,
-  MessageId,
-  OperationId,
-  PromptId,
-  TaskId,
-  TurnId,
-} from './ids.ts';
+import type { AttemptId, ConversationId, MessageId, OperationId, PromptId, TaskId, TurnId } from './ids.ts';
 import type { Json } from './json.ts';
 
 /**

@@ -39,14 +39,18 @@ function recordKinds(log: LogRecord): ReadonlyMap<number, string> | undefined {
 
 /** Of an erased conversation only messages are left that a fork sees: their shape tells them. */
 function textOf(kind: string | undefined, body: JsonObject, headerless: boolean): string {
-  if (headerless ? Array.isArray(body['parts']) : WITH_PARTS.has(kind ?? '')) return partsText(body['parts'] as unknown as readonly Part[]);
+  if (headerless ? Array.isArray(body['parts']) : WITH_PARTS.has(kind ?? ''))
+    return partsText(body['parts'] as unknown as readonly Part[]);
   if (WITH_TITLE.has(kind ?? '') && typeof body['title'] === 'string') return body['title'];
   return '';
 }
 
 /** The searchable text of a message's parts; between two pieces stands a line feed. */
 export function partsText(parts: readonly Part[]): string {
-  return parts.map(partText).filter((text) => text !== '').join('\n');
+  return parts
+    .map(partText)
+    .filter((text) => text !== '')
+    .join('\n');
 }
 
 function partText(part: Part): string {

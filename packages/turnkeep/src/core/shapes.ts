@@ -33,7 +33,9 @@ export function textUpTo(limit: LimitName): z.ZodType<string> {
 export const shortText: z.ZodType<string> = textUpTo('shortTextBytes');
 
 /** Text that says something: not empty and not only white space. */
-export const meaningfulText: z.ZodType<string> = z.string().refine((value) => value.trim() !== '', 'blank text says nothing');
+export const meaningfulText: z.ZodType<string> = z
+  .string()
+  .refine((value) => value.trim() !== '', 'blank text says nothing');
 
 /** A list of bounded length. */
 export function listUpTo<Item>(item: z.ZodType<Item>, limit: LimitName): z.ZodType<readonly Item[]> {
@@ -47,7 +49,10 @@ export function listUpTo<Item>(item: z.ZodType<Item>, limit: LimitName): z.ZodTy
 export const count: z.ZodType<number> = z.int().min(0).max(Number.MAX_SAFE_INTEGER);
 
 /** A code: `snake_case`, dots allowed. */
-export const code: z.ZodType<string> = z.string().regex(/^[a-z0-9_]+(?:[.-][a-z0-9_]+)*$/, 'a code is snake_case').max(128);
+export const code: z.ZodType<string> = z
+  .string()
+  .regex(/^[a-z0-9_]+(?:[.-][a-z0-9_]+)*$/, 'a code is snake_case')
+  .max(128);
 
 const providerMetadata = z.record(z.string(), json).optional();
 const partBase = { id: z.string().optional(), providerMetadata };
@@ -198,7 +203,8 @@ export function assertShape<Value>(shape: z.ZodType<Value>, value: unknown, path
 function firstProblem(issues: readonly z.core.$ZodIssue[], path: string): TurnkeepError {
   const issue = deepest(issues);
   const place = issue.path.reduce<string>(stepInto, path);
-  const params = issue.code === 'custom' ? (issue.params as { limit?: LimitName; actual?: number } | undefined) : undefined;
+  const params =
+    issue.code === 'custom' ? (issue.params as { limit?: LimitName; actual?: number } | undefined) : undefined;
   if (params?.limit !== undefined) {
     const { limit, actual } = params;
     return new TurnkeepError('limit_exceeded', { limit, max: LIMITS[limit], actual, path: place });

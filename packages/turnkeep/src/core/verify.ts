@@ -49,7 +49,12 @@ const LOG_SLICE = 128;
 const ROW_SLICE = 1_024;
 
 /** Checks a slice of one conversation, in one snapshot. Faults are answers: nothing that it finds stops it. */
-export function verifyConversation(rows: RowReader, sha256: Sha256, conversationId: ConversationId, cursor?: VerifyCursor): VerifyStep {
+export function verifyConversation(
+  rows: RowReader,
+  sha256: Sha256,
+  conversationId: ConversationId,
+  cursor?: VerifyCursor,
+): VerifyStep {
   const at = cursor ?? start(rows, sha256, conversationId);
   if (!at) return { commits: 0, records: 0, faults: [], next: null };
   return at.version < at.head.version ? verifyLog(rows, sha256, at) : verifyRows(rows, at);
@@ -114,7 +119,8 @@ function recordFaults(sha256: Sha256, head: Head, log: LogRecord): readonly Faul
     const affects = 'the words of this record';
     if (record.body === null) {
       const allowed = record.redaction !== undefined || head.erasedAt !== null;
-      if (!allowed) faults.push({ kind: 'words_missing', place, reason: 'the words are gone and nobody redacted them', affects });
+      if (!allowed)
+        faults.push({ kind: 'words_missing', place, reason: 'the words are gone and nobody redacted them', affects });
     } else if (!recordHolds(sha256, record)) {
       faults.push({ kind: 'record_digest', place, reason: 'the record does not match its digest', affects });
     }
@@ -132,7 +138,8 @@ function verifyRows(rows: RowReader, cursor: VerifyCursor): VerifyStep {
   // Rows are as they are now: an erasure that came in between has taken its share.
   const faults = current.erasedAt === null ? slice.flatMap((row) => rowFaults(rows, current, row)) : [];
   const last = slice.at(-1);
-  if (last && slice.length === ROW_SLICE) return { commits: 0, records: 0, faults, next: { ...cursor, afterKey: last.key } };
+  if (last && slice.length === ROW_SLICE)
+    return { commits: 0, records: 0, faults, next: { ...cursor, afterKey: last.key } };
   const whole = current.erasedAt === null ? [...faults, ...headFaults(rows, current)] : faults;
   return { commits: 0, records: 0, faults: whole, next: null };
 }
@@ -164,7 +171,9 @@ function rowProblem(rows: RowReader, head: Head, row: Row): Problem | undefined 
     case TABLES.messages:
       return messageProblem(rows, own, row);
     case TABLES.messageIds:
-      return hasRow(rows, own, KEYS.message(...(row.value as readonly [number, number, number]))) ? undefined : dangling('a message');
+      return hasRow(rows, own, KEYS.message(...(row.value as readonly [number, number, number])))
+        ? undefined
+        : dangling('a message');
     case TABLES.commits:
       return commitProblem(rows, own, row);
     case TABLES.entries:
@@ -195,7 +204,8 @@ function branchProblem(rows: RowReader, own: ConversationId, row: Row): Problem 
   const number = numbersIn(row.key, 1)[0] as number;
   // Within one conversation a branch is younger than its parent: every walk goes to smaller numbers, and ends.
   if (parent.owner === own && parent.branch >= number) return misplaced('its parent branch is not older');
-  if (cutPosition > 0 && !hasRow(rows, parent.owner, KEYS.turn(parent.branch, cutPosition))) return dangling('a turn to be cut at');
+  if (cutPosition > 0 && !hasRow(rows, parent.owner, KEYS.turn(parent.branch, cutPosition)))
+    return dangling('a turn to be cut at');
   return undefined;
 }
 
@@ -204,7 +214,8 @@ function turnProblem(rows: RowReader, own: ConversationId, row: Row): Problem | 
   const turn = unpackTurn(row.value);
   const place = rows.get(own, KEYS.turnId(turn.turnId));
   if (place?.[0] !== branch || place[1] !== position) return misplaced('its id leads elsewhere');
-  if (position > 1 && !hasRow(rows, own, KEYS.turn(branch, position - 1))) return misplaced('the turn before it is not there');
+  if (position > 1 && !hasRow(rows, own, KEYS.turn(branch, position - 1)))
+    return misplaced('the turn before it is not there');
   const child = rows.get(own, KEYS.child(turn.parentTurnId, turn.ordinal));
   return child?.[0] === turn.turnId ? undefined : misplaced('its parent does not know it by its ordinal');
 }
@@ -253,4 +264,3 @@ function headFaults(rows: RowReader, head: Head): readonly Fault[] {
   }
   return faults;
 }
-

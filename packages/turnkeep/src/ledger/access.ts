@@ -48,7 +48,12 @@ export class Access {
     return this.backend.commit(prepareCommit(commit, this.surroundings), signal);
   }
 
-  async write(namespace: NamespaceId, conversationId: ConversationId, changes: readonly Change[], options: WriteOptions = {}): Promise<Receipt> {
+  async write(
+    namespace: NamespaceId,
+    conversationId: ConversationId,
+    changes: readonly Change[],
+    options: WriteOptions = {},
+  ): Promise<Receipt> {
     const { idempotencyKey, expect, fence, signal } = options;
     const commitId = idempotencyKey ?? this.mintCommitId(this.surroundings.now());
     const commit: Commit = { commitId, namespace, conversationId, expect, fence, changes };
@@ -56,7 +61,11 @@ export class Access {
   }
 
   /** Reads a conversation that exists; `conversation_not_found` and `erased` otherwise. */
-  async view<Result>(namespace: NamespaceId, conversationId: ConversationId, reading: (view: View) => Result): Promise<Result> {
+  async view<Result>(
+    namespace: NamespaceId,
+    conversationId: ConversationId,
+    reading: (view: View) => Result,
+  ): Promise<Result> {
     return this.read(namespace, (rows) => {
       const head = rows.head(conversationId);
       if (!head) throw new TurnkeepError('conversation_not_found', { conversationId });

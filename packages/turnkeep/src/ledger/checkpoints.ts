@@ -15,7 +15,10 @@ export class Checkpoints {
   }
 
   /** Creates revision 0; `checkpoint_exists` where there is one. Answers the checkpoint's id. */
-  async create(checkpoint: Omit<CheckpointCreate, 'kind'>, options?: WriteOptions): Promise<Receipt & { readonly checkpointId: CheckpointId }> {
+  async create(
+    checkpoint: Omit<CheckpointCreate, 'kind'>,
+    options?: WriteOptions,
+  ): Promise<Receipt & { readonly checkpointId: CheckpointId }> {
     const receipt = await this.#access.write([{ kind: 'checkpoint.create', ...checkpoint }], options);
     return { ...receipt, checkpointId: receipt.events[0]?.['checkpointId'] as CheckpointId };
   }

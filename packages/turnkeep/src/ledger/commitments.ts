@@ -17,25 +17,36 @@ export class Commitments {
   }
 
   /** Adds an open commitment; answers its id. */
-  async add(commitment: Omit<CommitmentAdd, 'kind'>, options?: WriteOptions): Promise<Receipt & { readonly commitmentId: CommitmentId }> {
+  async add(
+    commitment: Omit<CommitmentAdd, 'kind'>,
+    options?: WriteOptions,
+  ): Promise<Receipt & { readonly commitmentId: CommitmentId }> {
     const receipt = await this.#access.write([{ kind: 'commitment.add', ...commitment }], options);
     return { ...receipt, commitmentId: receipt.events[0]?.['commitmentId'] as CommitmentId };
   }
 
   /** Fulfils one commitment, or every open one whose content contains a text; answers which. */
-  async resolve(which: CommitmentSelector, options?: WriteOptions & { readonly turnId?: TurnId }): Promise<readonly CommitmentId[]> {
+  async resolve(
+    which: CommitmentSelector,
+    options?: WriteOptions & { readonly turnId?: TurnId },
+  ): Promise<readonly CommitmentId[]> {
     const receipt = await this.#access.write([{ kind: 'commitment.resolve', which, turnId: options?.turnId }], options);
     return receipt.events[0]?.['commitmentIds'] as readonly CommitmentId[];
   }
 
   /** Expires one commitment, or every open one whose content contains a text; answers which. */
-  async expire(which: CommitmentSelector, options?: WriteOptions & { readonly turnId?: TurnId }): Promise<readonly CommitmentId[]> {
+  async expire(
+    which: CommitmentSelector,
+    options?: WriteOptions & { readonly turnId?: TurnId },
+  ): Promise<readonly CommitmentId[]> {
     const receipt = await this.#access.write([{ kind: 'commitment.expire', which, turnId: options?.turnId }], options);
     return receipt.events[0]?.['commitmentIds'] as readonly CommitmentId[];
   }
 
   /** Commitments in the order they were added: all of them, or those of a status or a type. */
-  async list(options: PathOptions & { readonly status?: Commitment['status']; readonly type?: string } = {}): Promise<readonly Commitment[]> {
+  async list(
+    options: PathOptions & { readonly status?: Commitment['status']; readonly type?: string } = {},
+  ): Promise<readonly Commitment[]> {
     const all = await this.#access.view((view) => {
       const { path, at } = pathOf(view, options);
       return readCommitments(view.tree, view.bodies, path, at);

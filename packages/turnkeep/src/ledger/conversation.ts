@@ -120,10 +120,14 @@ export class Conversation {
    * Appends a message to the active leaf. Where that turn has ended the message starts a recorded turn of its own; a
    * tool result always stands with its call.
    */
-  async append(message: NewMessage, options: WriteOptions & { readonly turnId?: TurnId | null } = {}): Promise<Receipt> {
+  async append(
+    message: NewMessage,
+    options: WriteOptions & { readonly turnId?: TurnId | null } = {},
+  ): Promise<Receipt> {
     const append: Change = { kind: 'message.append', message, turnId: options.turnId };
     const record: Change = { kind: 'turn.record', origin: 'append' };
-    const needsTurn = options.turnId === undefined && !answersCall(message) && (await this.#needsTurn(options.idempotencyKey));
+    const needsTurn =
+      options.turnId === undefined && !answersCall(message) && (await this.#needsTurn(options.idempotencyKey));
     return this.commit(needsTurn ? [record, append] : [append], options);
   }
 
@@ -143,7 +147,10 @@ export class Conversation {
   /** Records a prompt, its turn (`preparing`) and its open operation. `busy` while another turn is at work. */
   async submit(turn: Omit<TurnSubmit, 'kind'>, options?: WriteOptions): Promise<SubmittedTurn> {
     const receipt = await this.commit([{ kind: 'turn.submit', ...turn }], options);
-    const event = receipt.events.find((one) => one.kind === 'turn.submit') as unknown as Omit<SubmittedTurn, keyof Receipt>;
+    const event = receipt.events.find((one) => one.kind === 'turn.submit') as unknown as Omit<
+      SubmittedTurn,
+      keyof Receipt
+    >;
     const { turnId, operationId, messageId, ordinal } = event;
     return { ...receipt, turnId, operationId, messageId, ordinal };
   }
@@ -170,7 +177,11 @@ export class Conversation {
   }
 
   /** Ends an operation, once, and moves its turn with it. */
-  async resolveOperation(operationId: OperationId, outcome: OperationResolve['outcome'], options?: WriteOptions): Promise<Receipt> {
+  async resolveOperation(
+    operationId: OperationId,
+    outcome: OperationResolve['outcome'],
+    options?: WriteOptions,
+  ): Promise<Receipt> {
     return this.commit([{ kind: 'operation.resolve', operationId, outcome }], options);
   }
 
@@ -189,7 +200,11 @@ export class Conversation {
   }
 
   /** Removes a message's words everywhere it is shared. */
-  async redact(messageId: MessageId, how: { readonly reason: string; readonly replacement?: readonly Part[] }, options?: WriteOptions): Promise<Receipt> {
+  async redact(
+    messageId: MessageId,
+    how: { readonly reason: string; readonly replacement?: readonly Part[] },
+    options?: WriteOptions,
+  ): Promise<Receipt> {
     return this.commit([{ kind: 'message.redact', messageId, ...how }], options);
   }
 
@@ -201,7 +216,12 @@ export class Conversation {
   ): Promise<Conversation> {
     const { conversationId, ...fields } = to;
     const { access, namespace } = this.#access;
-    await access.write(namespace, conversationId, [{ kind: 'conversation.fork', source: this.id, at, ...fields }], options);
+    await access.write(
+      namespace,
+      conversationId,
+      [{ kind: 'conversation.fork', source: this.id, at, ...fields }],
+      options,
+    );
     return new Conversation(access, namespace, conversationId);
   }
 
@@ -226,8 +246,14 @@ export class Conversation {
    * The last messages of a path, oldest first, never between a tool call and its results; a group that does not fit is
    * `group_too_large`. Its cost follows `count` alone.
    */
-  async window(count: number, options: { readonly before?: string; readonly leaf?: TurnId | null } = {}): Promise<MessageWindow> {
-    const before = options.before === undefined ? undefined : decodeCursor<WindowCursor>(options.before, ['leaf', 'lastSequence', 'messageId']);
+  async window(
+    count: number,
+    options: { readonly before?: string; readonly leaf?: TurnId | null } = {},
+  ): Promise<MessageWindow> {
+    const before =
+      options.before === undefined
+        ? undefined
+        : decodeCursor<WindowCursor>(options.before, ['leaf', 'lastSequence', 'messageId']);
     return this.#access.view(({ tree, bodies }) => {
       const found = placedWindow(tree, { count, leaf: options.leaf, before });
       const messages = found.messages.map((message) => readMessage(tree, bodies, message));
@@ -239,7 +265,10 @@ export class Conversation {
   async page(options: PathOptions & { readonly after?: string; readonly limit?: number } = {}): Promise<MessagePage> {
     const { limit = 100 } = options;
     assertPageLimit(limit);
-    const after = options.after === undefined ? undefined : decodeCursor<PageCursor>(options.after, ['leaf', 'lastSequence', 'owner', 'branch', 'position', 'sequence']);
+    const after =
+      options.after === undefined
+        ? undefined
+        : decodeCursor<PageCursor>(options.after, ['leaf', 'lastSequence', 'owner', 'branch', 'position', 'sequence']);
     return this.#access.view((view) => {
       const { leaf } = pathOf(view, options);
       const found = placedPage(view.tree, { leaf, after, limit, atVersion: options.atVersion });
@@ -252,7 +281,11 @@ export class Conversation {
   async *read(options: PathOptions & { readonly pageSize?: number } = {}): AsyncGenerator<Message> {
     let after: string | undefined;
     do {
-      const { messages, next }: MessagePage = await this.page({ ...options, limit: options.pageSize ?? 100, ...(after === undefined ? {} : { after }) });
+      const { messages, next }: MessagePage = await this.page({
+        ...options,
+        limit: options.pageSize ?? 100,
+        ...(after === undefined ? {} : { after }),
+      });
       yield* messages;
       after = next ?? undefined;
     } while (after !== undefined);
@@ -279,7 +312,10 @@ export class Conversation {
   async at(version: number): Promise<PastHead> {
     return this.#access.view(({ tree }) => {
       if (!Number.isInteger(version) || version < 1 || version > tree.head.version) {
-        throw new TurnkeepError('invalid_value', { path: 'version', reason: `a whole number from 1 to ${tree.head.version}` });
+        throw new TurnkeepError('invalid_value', {
+          path: 'version',
+          reason: `a whole number from 1 to ${tree.head.version}`,
+        });
       }
       return headAtVersion(tree, version);
     });
@@ -329,7 +365,10 @@ export class Conversation {
 }
 
 function answersCall(message: NewMessage): boolean {
-  return message.parts.some((part) => part.type === 'tool_result') && !message.parts.some((part) => part.type === 'tool_call');
+  return (
+    message.parts.some((part) => part.type === 'tool_result') &&
+    !message.parts.some((part) => part.type === 'tool_call')
+  );
 }
 
 function labelOf(view: View, turn: GraphTurn): string {
@@ -338,7 +377,8 @@ function labelOf(view: View, turn: GraphTurn): string {
 }
 
 export function assertPageLimit(limit: number): void {
-  if (!Number.isInteger(limit) || limit < 1) throw new TurnkeepError('invalid_value', { path: 'limit', reason: 'a whole number from 1 on' });
+  if (!Number.isInteger(limit) || limit < 1)
+    throw new TurnkeepError('invalid_value', { path: 'limit', reason: 'a whole number from 1 on' });
   if (limit <= LIMITS.pageRows) return;
   throw new TurnkeepError('limit_exceeded', { limit: 'pageRows', max: LIMITS.pageRows, actual: limit, path: 'limit' });
 }

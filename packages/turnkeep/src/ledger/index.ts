@@ -1,7 +1,14 @@
 export type { WriteOptions } from './access.ts';
 export type { Checkpoints } from './checkpoints.ts';
 export type { Commitments } from './commitments.ts';
-export type { Conversation, LabelledTurn, MessagePage, MessageWindow, PastHead, SubmittedTurn } from './conversation.ts';
+export type {
+  Conversation,
+  LabelledTurn,
+  MessagePage,
+  MessageWindow,
+  PastHead,
+  SubmittedTurn,
+} from './conversation.ts';
 export type { Ledger } from './ledger.ts';
 export type { ConversationPage, ListOptions, Namespace } from './namespace.ts';
 export { openBackend, openLedger } from './open.ts';

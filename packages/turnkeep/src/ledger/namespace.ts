@@ -55,7 +55,10 @@ export class Namespace {
   }
 
   /** Sends a whole commit of unknown origin, checked before anything is written. */
-  async commit(commit: { readonly [field: string]: unknown }, options: { readonly signal?: AbortSignal } = {}): Promise<Receipt> {
+  async commit(
+    commit: { readonly [field: string]: unknown },
+    options: { readonly signal?: AbortSignal } = {},
+  ): Promise<Receipt> {
     return this.#access.send({ ...commit, namespace: this.id }, options.signal);
   }
 
@@ -63,7 +66,8 @@ export class Namespace {
   async page(options: ListOptions = {}): Promise<ConversationPage> {
     const { limit = 50, order = 'activity', owner, reader } = options;
     assertPageLimit(limit);
-    const after = options.after === undefined ? undefined : decodeCursor<ListCursor>(options.after, ['at', 'conversationId']);
+    const after =
+      options.after === undefined ? undefined : decodeCursor<ListCursor>(options.after, ['at', 'conversationId']);
     return this.#access.read(this.id, (rows) => {
       const bodies = new Bodies(rows, this.#access.surroundings.sha256);
       const items: ConversationInfo[] = [];

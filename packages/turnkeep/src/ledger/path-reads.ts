@@ -14,7 +14,10 @@ export interface PathOptions {
 }
 
 /** The path that the options name, and the version that its entries are read at. */
-export function pathOf(view: View, options: PathOptions): { readonly path: PathOf; readonly at: AtVersion; readonly leaf: TurnId | null } {
+export function pathOf(
+  view: View,
+  options: PathOptions,
+): { readonly path: PathOf; readonly at: AtVersion; readonly leaf: TurnId | null } {
   const { atVersion } = options;
   const active = atVersion === undefined ? view.tree.head.leaf : headAtVersion(view.tree, atVersion).leaf;
   const leaf = options.leaf === undefined ? active : options.leaf;

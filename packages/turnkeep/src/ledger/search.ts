@@ -34,11 +34,20 @@ export interface SearchPage {
 const CANDIDATES = 256;
 
 /** Finds a literal text in every conversation of a namespace. */
-export async function searchNamespace(access: Access, namespace: NamespaceId, text: string, options: SearchOptions): Promise<SearchPage> {
+export async function searchNamespace(
+  access: Access,
+  namespace: NamespaceId,
+  text: string,
+  options: SearchOptions,
+): Promise<SearchPage> {
   return search(access, namespace, text, options, undefined, () => ({ kind: 'namespace' }));
 }
 
-export async function searchConversation(access: ConversationAccess, text: string, options: ConversationSearch): Promise<SearchPage> {
+export async function searchConversation(
+  access: ConversationAccess,
+  text: string,
+  options: ConversationSearch,
+): Promise<SearchPage> {
   const { conversationId, namespace } = access;
   return search(access.access, namespace, text, options, conversationId, (rows) => {
     const head = rows.head(conversationId);
@@ -67,7 +76,9 @@ async function search(
     options.signal?.throwIfAborted();
     const query = { text, conversationId, before, limit: CANDIDATES };
     const found = await access.backend.search(namespace, query, options.signal);
-    const page = await access.read(namespace, (rows) => verified(rows, access, found, foldedQuery, scopeOf(rows), limit - hits.length));
+    const page = await access.read(namespace, (rows) =>
+      verified(rows, access, found, foldedQuery, scopeOf(rows), limit - hits.length),
+    );
     hits.push(...page.hits);
     if (page.resume !== undefined) return { hits, next: page.resume };
     if (found.next === undefined) return { hits, next: null };
@@ -102,7 +113,8 @@ function verified(
 }
 
 function assertQuery(text: string): void {
-  if (typeof text !== 'string') throw new TurnkeepError('invalid_value', { path: 'text', reason: 'a text is asked for' });
+  if (typeof text !== 'string')
+    throw new TurnkeepError('invalid_value', { path: 'text', reason: 'a text is asked for' });
   const actual = utf8Length(text);
   if (actual <= LIMITS.queryBytes) return;
   throw new TurnkeepError('limit_exceeded', { limit: 'queryBytes', max: LIMITS.queryBytes, actual, path: 'text' });

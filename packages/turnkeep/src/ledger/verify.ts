@@ -47,11 +47,18 @@ export async function verifyStore(access: Access, options: VerifyOptions): Promi
   return { ...progress, faults };
 }
 
-async function* steps(access: Access, namespace: NamespaceId, conversationId: ConversationId, signal: AbortSignal | undefined) {
+async function* steps(
+  access: Access,
+  namespace: NamespaceId,
+  conversationId: ConversationId,
+  signal: AbortSignal | undefined,
+) {
   let cursor: VerifyCursor | undefined;
   do {
     signal?.throwIfAborted();
-    const step = await access.read(namespace, (rows) => verifyConversation(rows, access.surroundings.sha256, conversationId, cursor));
+    const step = await access.read(namespace, (rows) =>
+      verifyConversation(rows, access.surroundings.sha256, conversationId, cursor),
+    );
     yield step;
     cursor = step.next ?? undefined;
     // Each slice is a step of its own for the event loop, so that others get their turn.

@@ -36,7 +36,10 @@ export interface WatchOptions {
 
 const STEP = 256;
 
-export async function* watchConversation(access: ConversationAccess, options: WatchOptions): AsyncGenerator<ConversationEvent> {
+export async function* watchConversation(
+  access: ConversationAccess,
+  options: WatchOptions,
+): AsyncGenerator<ConversationEvent> {
   let last = cursorOf(options.after);
   const { conversationId, namespace } = access;
   yield* follow(access.access, namespace, options, async () => {
@@ -50,7 +53,11 @@ export async function* watchConversation(access: ConversationAccess, options: Wa
   });
 }
 
-export async function* watchNamespace(access: Access, namespace: NamespaceId, options: WatchOptions): AsyncGenerator<NamespaceEvent> {
+export async function* watchNamespace(
+  access: Access,
+  namespace: NamespaceId,
+  options: WatchOptions,
+): AsyncGenerator<NamespaceEvent> {
   let last = cursorOf(options.after);
   yield* follow(access, namespace, options, async () => {
     const entries = await access.backend.feed(namespace, last, STEP);

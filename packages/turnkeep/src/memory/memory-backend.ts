@@ -82,7 +82,7 @@ export class MemoryBackend implements Backend {
     const rows = this.#namespaces.get(namespace);
     if (!rows) return 0;
     let removed = 0;
-    for (let query: HeadQuery = { order: 'created', limit: Number.MAX_SAFE_INTEGER }; ; ) {
+    for (const query: HeadQuery = { order: 'created', limit: Number.MAX_SAFE_INTEGER }; ;) {
       const pending = rows.heads(query).filter((head) => head.erasedAt !== null && !head.collected);
       if (pending.length === 0) return removed;
       for (const head of pending) removed += this.#collectOne(namespace, rows, head.conversationId);

@@ -89,7 +89,8 @@ export class MemoryNamespace implements RowReader {
   /** A conversation and those that it inherits from. */
   #lineage(conversation: ConversationId): ReadonlySet<ConversationId> {
     const owners = new Set<ConversationId>();
-    for (let next: ConversationId | null = conversation; next !== null; next = this.head(next)?.source ?? null) owners.add(next);
+    for (let next: ConversationId | null = conversation; next !== null; next = this.head(next)?.source ?? null)
+      owners.add(next);
     return owners;
   }
 }

@@ -35,10 +35,21 @@ export interface PendingWrite {
 }
 
 /** A revision of a checkpoint: the newest where none is named. */
-export function readCheckpoint(tree: Tree, bodies: Bodies, checkpointId: CheckpointId, revision?: number): Checkpoint | undefined {
+export function readCheckpoint(
+  tree: Tree,
+  bodies: Bodies,
+  checkpointId: CheckpointId,
+  revision?: number,
+): Checkpoint | undefined {
   const found = revisionRow(tree, checkpointId, revision);
   if (!found) return undefined;
-  const [version, index, type, schemaVersion, scope] = found.value as readonly [number, number, string, number | null, string | null];
+  const [version, index, type, schemaVersion, scope] = found.value as readonly [
+    number,
+    number,
+    string,
+    number | null,
+    string | null,
+  ];
   const owner = tree.head.conversationId;
   const body = bodies.body({ owner, version, index }) ?? {};
   const { parts, ...rest } = body;
@@ -56,7 +67,11 @@ export function readCheckpoint(tree: Tree, bodies: Bodies, checkpointId: Checkpo
   };
 }
 
-function revisionRow(tree: Tree, checkpointId: CheckpointId, revision: number | undefined): { revision: number; value: RowValue } | undefined {
+function revisionRow(
+  tree: Tree,
+  checkpointId: CheckpointId,
+  revision: number | undefined,
+): { revision: number; value: RowValue } | undefined {
   const owner = tree.head.conversationId;
   if (revision !== undefined) {
     const value = tree.rows.get(owner, KEYS.checkpoint(checkpointId, revision));
@@ -86,11 +101,16 @@ function readContent(tree: Tree, bodies: Bodies, address: string): Json {
   if (!body || contentAddress(bodies.sha256, encode(body)) !== address) {
     throw new TurnkeepError('corrupt', { place, reason: 'the content is not that of its address' });
   }
-  return body as Json;
+  return body;
 }
 
 /** The pending writes beside a revision, by task path, task and index. */
-export function readPendingWrites(tree: Tree, bodies: Bodies, checkpointId: CheckpointId, revision: number): readonly PendingWrite[] {
+export function readPendingWrites(
+  tree: Tree,
+  bodies: Bodies,
+  checkpointId: CheckpointId,
+  revision: number,
+): readonly PendingWrite[] {
   const owner = tree.head.conversationId;
   return scanPrefix(tree.rows, owner, KEYS.pendingWritesOf(checkpointId, revision)).map((row) => {
     const [version, index, taskPath, task, place] = row.value as readonly [number, number, string, string, number];

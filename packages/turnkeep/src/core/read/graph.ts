@@ -59,7 +59,13 @@ function stateAt(tree: Tree, branch: number, position: number, row: TurnRow, ver
   return (last?.value[0] as TurnState | undefined) ?? row.firstState;
 }
 
-function graphTurn(conversationId: ConversationId, branch: number, position: number, row: TurnRow, state: TurnState): GraphTurn {
+function graphTurn(
+  conversationId: ConversationId,
+  branch: number,
+  position: number,
+  row: TurnRow,
+  state: TurnState,
+): GraphTurn {
   const { turnId, parentTurnId, parentMessageId, ordinal, why } = row;
   return { turnId, conversationId, parentTurnId, parentMessageId, ordinal, why, state, branch, position };
 }

@@ -42,7 +42,9 @@ export interface ConversationInfo {
 const PREVIEW_UNITS = 120;
 
 export function conversationInfo(bodies: Bodies, head: Head, reader?: string): ConversationInfo {
-  const fields = (head.fields ? (bodies.body(head.fields) ?? {}) : {}) as ConversationFields & { readonly origin?: Json };
+  const fields = (head.fields ? (bodies.body(head.fields) ?? {}) : {}) as ConversationFields & {
+    readonly origin?: Json;
+  };
   return {
     conversationId: head.conversationId,
     title: fields.title ?? null,

@@ -43,7 +43,7 @@ export function readMessage(tree: Tree, bodies: Bodies, placed: PlacedMessage): 
 function redacted(bodies: Bodies, placed: PlacedMessage): Pick<Message, 'role' | 'parts' | 'redaction'> {
   const { redaction } = bodies.record(placed.row.ref);
   const replacement = redaction?.replacement && bodies.body(redaction.replacement);
-  const parts = ((replacement?.['parts'] ?? []) as unknown) as readonly Part[];
+  const parts = (replacement?.['parts'] ?? []) as unknown as readonly Part[];
   const at = new Date(redaction?.at ?? 0).toISOString();
   return { role: redaction?.role ?? 'user', parts, redaction: { reason: redaction?.reason ?? 'erased', at } };
 }

@@ -48,7 +48,13 @@ export function placedPage(tree: Tree, options: PageOptions): PlacedPage {
   return { messages: page, next: { leaf, lastSequence, owner, branch, position, sequence } };
 }
 
-function* onwards(tree: Tree, leaf: TurnId | null, seen: Seen, step: number, after?: PageCursor): Generator<PlacedMessage> {
+function* onwards(
+  tree: Tree,
+  leaf: TurnId | null,
+  seen: Seen,
+  step: number,
+  after?: PageCursor,
+): Generator<PlacedMessage> {
   let start = after;
   for (const segment of [...pathTo(tree, leaf)].reverse()) {
     if (start && (segment.owner !== start.owner || segment.branch !== start.branch)) continue;

@@ -84,7 +84,12 @@ function isScopeOf(scope: SearchScope, owner: ConversationId): boolean {
 }
 
 /** A title counts while it is the newest: the record is the one that the head points to. */
-function titleOwner(rows: RowReader, owner: ConversationId, log: LogRecord, record: number): 'current' | 'stale' | undefined {
+function titleOwner(
+  rows: RowReader,
+  owner: ConversationId,
+  log: LogRecord,
+  record: number,
+): 'current' | 'stale' | undefined {
   if (log.header === null) return undefined;
   const event = (decode(log.header) as unknown as LogHeader).events.find((one) => one.record === record);
   if (!event?.kind.startsWith('conversation.')) return undefined;
@@ -98,7 +103,13 @@ interface SeenMessage {
 }
 
 /** The messages that show a record's words, to those that the scope asks for. */
-function messagesOf(rows: RowReader, owner: ConversationId, log: LogRecord, record: number, scope: SearchScope): readonly SeenMessage[] {
+function messagesOf(
+  rows: RowReader,
+  owner: ConversationId,
+  log: LogRecord,
+  record: number,
+  scope: SearchScope,
+): readonly SeenMessage[] {
   const candidates = holders(rows, owner, log, record, scope);
   if (scope.kind === 'namespace') return candidates.flatMap((message) => readerOf(rows, message) ?? []);
   const { tree } = scope;
@@ -129,7 +140,13 @@ function readerOf(rows: RowReader, message: PlacedMessage): SeenMessage | undefi
 }
 
 /** The messages whose words a record holds: the one that brought it, and those that share it as their prompt. */
-function holders(rows: RowReader, owner: ConversationId, log: LogRecord, record: number, scope: SearchScope): readonly PlacedMessage[] {
+function holders(
+  rows: RowReader,
+  owner: ConversationId,
+  log: LogRecord,
+  record: number,
+  scope: SearchScope,
+): readonly PlacedMessage[] {
   if (log.header === null) return holdersByScan(rows, owner, log.version, record);
   const event = (decode(log.header) as unknown as LogHeader).events.find((one) => one.record === record);
   const messageId = event?.['messageId'];
@@ -146,7 +163,12 @@ function treeOf(rows: RowReader, owner: ConversationId): Tree | undefined {
   return head && { rows, head };
 }
 
-function sharersOf(rows: RowReader, owner: ConversationId, promptId: string, scope: SearchScope): readonly PlacedMessage[] {
+function sharersOf(
+  rows: RowReader,
+  owner: ConversationId,
+  promptId: string,
+  scope: SearchScope,
+): readonly PlacedMessage[] {
   const owners = scope.kind === 'namespace' ? [owner] : [...new Set([owner, scope.tree.head.conversationId])];
   return owners.flatMap((conversation) => {
     const tree = treeOf(rows, conversation);
@@ -162,7 +184,12 @@ function sharersOf(rows: RowReader, owner: ConversationId, promptId: string, sco
 }
 
 /** Of an erased conversation: the rows that a fork still sees tell which of them show the record. */
-function holdersByScan(rows: RowReader, owner: ConversationId, version: number, record: number): readonly PlacedMessage[] {
+function holdersByScan(
+  rows: RowReader,
+  owner: ConversationId,
+  version: number,
+  record: number,
+): readonly PlacedMessage[] {
   return scanPrefix(rows, owner, TABLES.messages)
     .filter((row) => {
       const { ref } = unpackMessage(row.value, owner);

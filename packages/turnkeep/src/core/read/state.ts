@@ -52,7 +52,7 @@ export function readCommitments(tree: Tree, bodies: Bodies, path: PathOf, at: At
     const words = (bodies.body(ref) ?? { content: '' }) as unknown as Pick<Commitment, 'content' | 'type'>;
     return {
       ...words,
-      commitmentId: name.slice(start.length) as CommitmentId,
+      commitmentId: name.slice(start.length),
       status,
       createdAt: new Date(createdAt).toISOString(),
       resolvedAt: resolvedAt === null ? null : new Date(resolvedAt).toISOString(),
@@ -75,6 +75,9 @@ export function readSummary(tree: Tree, bodies: Bodies, path: PathOf, at: AtVers
   const entry = entryOn(tree, path(), ENTRIES.summary, at);
   if (!entry) return undefined;
   const { upTo, seen, ref } = unpackSummary(entry.value, entry.owner);
-  const words = (bodies.body(ref) ?? { summaryId: '', text: '' }) as unknown as Pick<Summary, 'summaryId' | 'text' | 'metadata'>;
+  const words = (bodies.body(ref) ?? { summaryId: '', text: '' }) as unknown as Pick<
+    Summary,
+    'summaryId' | 'text' | 'metadata'
+  >;
   return { ...words, upTo, seen };
 }

@@ -27,7 +27,13 @@ export interface Task {
 
 export type PathOf = () => Iterable<Segment>;
 
-export function readTask(tree: Tree, bodies: Bodies, path: PathOf, taskId: TaskId, at: AtVersion = {}): Task | undefined {
+export function readTask(
+  tree: Tree,
+  bodies: Bodies,
+  path: PathOf,
+  taskId: TaskId,
+  at: AtVersion = {},
+): Task | undefined {
   const entry = entryOn(tree, path(), ENTRIES.task(taskId), at);
   return entry && taskOf(bodies, taskId, entry);
 }
@@ -47,7 +53,9 @@ export function readLatestTask(tree: Tree, bodies: Bodies, path: PathOf, at: AtV
 /** Every task of a path, in the order they were created. */
 export function readTasks(tree: Tree, bodies: Bodies, path: PathOf, at: AtVersion = {}): readonly Task[] {
   const start = ENTRIES.task('');
-  return [...entriesOn(tree, path(), start, at)].map(([name, entry]) => taskOf(bodies, name.slice(start.length), entry));
+  return [...entriesOn(tree, path(), start, at)].map(([name, entry]) =>
+    taskOf(bodies, name.slice(start.length), entry),
+  );
 }
 
 export function isOpenTask(task: Task): boolean {
@@ -56,7 +64,10 @@ export function isOpenTask(task: Task): boolean {
 
 function taskOf(bodies: Bodies, taskId: TaskId, entry: Entry): Task {
   const { status, ref, createdAt, updatedAt } = unpackTask(entry.value, entry.owner);
-  const words = (bodies.body(ref) ?? {}) as unknown as Pick<Task, 'title' | 'parentTaskId' | 'assignee' | 'outcomeRef' | 'metadata'>;
+  const words = (bodies.body(ref) ?? {}) as unknown as Pick<
+    Task,
+    'title' | 'parentTaskId' | 'assignee' | 'outcomeRef' | 'metadata'
+  >;
   return {
     ...words,
     taskId,
@@ -86,4 +97,3 @@ export function messagesOfTask(tree: Tree, taskId: TaskId): readonly PlacedMessa
   }
   return [...found.values()].sort((left, right) => left.sequence - right.sequence);
 }
-

@@ -27,7 +27,9 @@ export function readOperation(tree: Tree, bodies: Bodies, operationId: Operation
   const row = unpackOperation(value);
   const resolved = row.resolvedAt;
   const failure =
-    resolved === null || row.failure === null ? undefined : bodies.body({ owner, version: resolved, index: row.failure });
+    resolved === null || row.failure === null
+      ? undefined
+      : bodies.body({ owner, version: resolved, index: row.failure });
   return {
     operationId,
     turnId: row.turnId,
@@ -80,7 +82,10 @@ export function readSiblings(tree: Tree, turnId: TurnId): readonly Sibling[] {
 }
 
 /** A conversation's head as it was after a version. */
-export function headAtVersion(tree: Tree, version: number): { readonly leaf: TurnId | null; readonly graphRevision: number } {
+export function headAtVersion(
+  tree: Tree,
+  version: number,
+): { readonly leaf: TurnId | null; readonly graphRevision: number } {
   const { leaf, graphRevision } = headerAt(tree.rows, tree.head.conversationId, version);
   return { leaf, graphRevision };
 }

@@ -35,16 +35,23 @@ export interface PlacedWindow {
  */
 export function placedWindow(tree: Tree, options: WindowOptions): PlacedWindow {
   const { count } = options;
-  if (!Number.isInteger(count) || count < 1) throw new TurnkeepError('invalid_value', { path: 'count', reason: 'a whole number from 1 on' });
+  if (!Number.isInteger(count) || count < 1)
+    throw new TurnkeepError('invalid_value', { path: 'count', reason: 'a whole number from 1 on' });
   if (count > LIMITS.pageMessages) {
-    throw new TurnkeepError('limit_exceeded', { limit: 'pageMessages', max: LIMITS.pageMessages, actual: count, path: 'count' });
+    throw new TurnkeepError('limit_exceeded', {
+      limit: 'pageMessages',
+      max: LIMITS.pageMessages,
+      actual: count,
+      path: 'count',
+    });
   }
   const leaf = options.before ? options.before.leaf : options.leaf === undefined ? tree.head.leaf : options.leaf;
   const lastSequence = options.before?.lastSequence ?? tree.head.lastSequence;
   const seen: Seen = { sequence: lastSequence };
   const messages = collect(messagesBefore(tree, leaf, seen, count, options.before), count);
   const first = messages[0];
-  const before = first && hasEarlier(tree, leaf, seen, first) ? { leaf, lastSequence, messageId: first.row.messageId } : null;
+  const before =
+    first && hasEarlier(tree, leaf, seen, first) ? { leaf, lastSequence, messageId: first.row.messageId } : null;
   return { messages, before };
 }
 
@@ -69,7 +76,13 @@ function collect(steps: Iterable<Step>, count: number): readonly PlacedMessage[]
   return taken.slice(0, whole).reverse();
 }
 
-function* messagesBefore(tree: Tree, leaf: TurnId | null, seen: Seen, step: number, before?: WindowCursor): Generator<Step> {
+function* messagesBefore(
+  tree: Tree,
+  leaf: TurnId | null,
+  seen: Seen,
+  step: number,
+  before?: WindowCursor,
+): Generator<Step> {
   let start = before && startOf(tree, leaf, seen, before.messageId);
   let open = new Set<string>();
   let turn = '';
@@ -103,7 +116,8 @@ function startOf(tree: Tree, leaf: TurnId | null, seen: Seen, messageId: Message
   const message = findMessage(tree, messageId);
   for (const segment of message ? pathTo(tree, leaf) : []) {
     if (!message || !segmentSees(segment, message, seen)) continue;
-    if (isInsideGroup(tree, segment, message, seen)) throw new TurnkeepError('bad_cursor', { reason: `${messageId} stands between a call and its result` });
+    if (isInsideGroup(tree, segment, message, seen))
+      throw new TurnkeepError('bad_cursor', { reason: `${messageId} stands between a call and its result` });
     return { segment, message };
   }
   throw new TurnkeepError('bad_cursor', { reason: `${messageId} is not on this path` });
@@ -111,10 +125,15 @@ function startOf(tree: Tree, leaf: TurnId | null, seen: Seen, messageId: Message
 
 /** True where a result at or after the message answers a call before it. */
 function isInsideGroup(tree: Tree, segment: Segment, message: PlacedMessage, seen: Seen): boolean {
-  const visible = messagesAt(tree, message.owner, message.branch, message.position).filter((other) => segmentSees(segment, other, seen));
+  const visible = messagesAt(tree, message.owner, message.branch, message.position).filter((other) =>
+    segmentSees(segment, other, seen),
+  );
   const calls = new Set<string>();
-  for (const other of visible) if (other.sequence < message.sequence) for (const callId of other.row.calls) calls.add(callId);
-  return visible.some((other) => other.sequence >= message.sequence && other.row.answers.some((callId) => calls.has(callId)));
+  for (const other of visible)
+    if (other.sequence < message.sequence) for (const callId of other.row.calls) calls.add(callId);
+  return visible.some(
+    (other) => other.sequence >= message.sequence && other.row.answers.some((callId) => calls.has(callId)),
+  );
 }
 
 function hasEarlier(tree: Tree, leaf: TurnId | null, seen: Seen, first: PlacedMessage): boolean {

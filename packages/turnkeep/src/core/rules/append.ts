@@ -55,12 +55,19 @@ export function touch(draft: Draft): void {
 function writeRows(draft: Draft, target: Target, words: PlacedWords, sequence: number): void {
   const { branch, position } = target;
   const own = draft.conversationId;
-  const row = { messageId: words.messageId, stamp: draft.stamp, ref: words.ref, calls: words.calls, answers: words.answers };
+  const row = {
+    messageId: words.messageId,
+    stamp: draft.stamp,
+    ref: words.ref,
+    calls: words.calls,
+    answers: words.answers,
+  };
   draft.put(KEYS.message(branch, position, sequence), packMessage(row, own));
   draft.put(KEYS.messageId(words.messageId), [branch, position, sequence]);
   if (target.late) draft.put(KEYS.late(branch, sequence), [position, draft.version]);
   for (const callId of words.calls) draft.put(KEYS.call(callId, sequence), ['call', branch, position, draft.version]);
-  for (const callId of words.answers) draft.put(KEYS.call(callId, sequence), ['result', branch, position, draft.version]);
+  for (const callId of words.answers)
+    draft.put(KEYS.call(callId, sequence), ['result', branch, position, draft.version]);
   if (words.taskId !== undefined) draft.put(KEYS.taskMessage(words.taskId, sequence), [branch, position]);
 }
 

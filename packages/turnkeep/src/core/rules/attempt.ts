@@ -33,7 +33,7 @@ export function requireFence(draft: Draft, turn: TurnRow, path: string): void {
 export const attemptStart: Rule<'attempt.start'> = {
   kind: 'attempt.start',
   shape: z.strictObject({ kind: z.literal('attempt.start'), attempt: id.optional(), turnId: id }),
-  complete: (change, mint) => ({ ...change, attempt: change.attempt ?? (mint('att') as AttemptId) }),
+  complete: (change, mint) => ({ ...change, attempt: change.attempt ?? mint('att') }),
   records: none,
   apply(draft, change) {
     const turn = openTurn(draft, change.turnId);
@@ -52,7 +52,7 @@ export const attemptTakeover: Rule<'attempt.takeover'> = {
     turnId: id,
     fromToken: count,
   }),
-  complete: (change, mint) => ({ ...change, attempt: change.attempt ?? (mint('att') as AttemptId) }),
+  complete: (change, mint) => ({ ...change, attempt: change.attempt ?? mint('att') }),
   records: none,
   apply(draft, change) {
     const turn = openTurn(draft, change.turnId);
@@ -73,7 +73,13 @@ function openTurn(draft: Draft, turnId: TurnId): OwnTurn {
   return turn;
 }
 
-function give(draft: Draft, turn: OwnTurn, attempt: AttemptId, token: number, kind: 'attempt.start' | 'attempt.takeover') {
+function give(
+  draft: Draft,
+  turn: OwnTurn,
+  attempt: AttemptId,
+  token: number,
+  kind: 'attempt.start' | 'attempt.takeover',
+) {
   const key = KEYS.attempt(attempt);
   const { turnId } = turn.row;
   if (draft.get(key)) throw new TurnkeepError('attempt_exists', { turnId, attempt });

@@ -20,7 +20,8 @@ export const bindingSave: Rule<'binding.save'> = {
   records: one,
   apply(draft, change, path) {
     const { kind, turnId, history, cursor, capture } = change;
-    if (!ownTurn(draft.tree, turnId) && !findInherited(draft.tree, turnId)) throw new TurnkeepError('no_turn', { turnId });
+    if (!ownTurn(draft.tree, turnId) && !findInherited(draft.tree, turnId))
+      throw new TurnkeepError('no_turn', { turnId });
     const key = KEYS.binding(turnId, history);
     if (draft.get(key)?.[0] === 'live') throw new TurnkeepError('binding_live', { turnId, history });
     const record = draft.addRecord({ cursor }, `${path}.cursor`);

@@ -16,15 +16,24 @@ import type { Rule } from './rule.ts';
 // An address and its row take about this much: a smaller part is kept in the revision itself.
 const INLINE_LENGTH = 256;
 
-const base64 = z.string().regex(/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/, 'base64 is asked for');
+const base64 = z
+  .string()
+  .regex(/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/, 'base64 is asked for');
 const checkpointPart: z.ZodType<CheckpointPart> = z.union([z.strictObject({ json }), z.strictObject({ base64 })]);
 
 const payload: z.ZodType<{ readonly [part: string]: CheckpointPart }> = z
-  .custom<{ readonly [part: string]: CheckpointPart }>((value) => typeof value === 'object' && value !== null && !Array.isArray(value), 'parts by name are asked for')
+  .custom<{ readonly [part: string]: CheckpointPart }>(
+    (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+    'parts by name are asked for',
+  )
   .superRefine((value, context) => {
     const names = Object.keys(value);
     if (names.length > LIMITS.checkpointParts) {
-      context.addIssue({ code: 'custom', message: 'too many', params: { limit: 'checkpointParts', actual: names.length } });
+      context.addIssue({
+        code: 'custom',
+        message: 'too many',
+        params: { limit: 'checkpointParts', actual: names.length },
+      });
     }
     for (const name of names) {
       const result = checkpointPart.safeParse(value[name]);
@@ -66,7 +75,7 @@ export const checkpointCreate: Rule<'checkpoint.create'> = {
     parent: z.strictObject({ checkpointId: id, revision: count }).optional(),
     ...revisionShape,
   }),
-  complete: (change, mint) => ({ ...change, checkpointId: change.checkpointId ?? (mint('ckpt') as CheckpointId) }),
+  complete: (change, mint) => ({ ...change, checkpointId: change.checkpointId ?? mint('ckpt') }),
   records: (change) => 1 + Object.keys(change.payload).length,
   apply(draft, change, path) {
     const checkpointId = change.checkpointId as CheckpointId;
@@ -100,15 +109,27 @@ export const checkpointAdvance: Rule<'checkpoint.advance'> = {
     }
     const record = addRevision(draft, change.payload, { phase, metadata }, path);
     const revision = from + 1;
-    draft.put(KEYS.checkpoint(checkpointId, revision), [draft.version, record, known.type, known.schemaVersion, known.scope]);
+    draft.put(KEYS.checkpoint(checkpointId, revision), [
+      draft.version,
+      record,
+      known.type,
+      known.schemaVersion,
+      known.scope,
+    ]);
     return { kind, checkpointId, revision, record };
   },
 };
 
 /** A revision's record names its parts; a large part is stored by content, once for all revisions. */
-function addRevision(draft: Draft, parts: { readonly [part: string]: CheckpointPart }, rest: object, path: string): number {
+function addRevision(
+  draft: Draft,
+  parts: { readonly [part: string]: CheckpointPart },
+  rest: object,
+  path: string,
+): number {
   const stored: Record<string, Json> = {};
-  for (const [name, part] of Object.entries(parts)) setOwn(stored, name, storePart(draft, part, `${path}.payload.${name}`));
+  for (const [name, part] of Object.entries(parts))
+    setOwn(stored, name, storePart(draft, part, `${path}.payload.${name}`));
   return draft.addRecord({ ...(rest as JsonObject), parts: stored }, path);
 }
 
@@ -141,7 +162,7 @@ export const checkpointWrite: Rule<'checkpoint.write'> = {
     const { kind, checkpointId, revision, task, index, channel } = change;
     if (!draft.get(KEYS.checkpoint(checkpointId, revision))) throw new TurnkeepError('no_checkpoint', { checkpointId });
     const taskPath = change.taskPath ?? '';
-    const record = draft.addRecord({ channel, value: change.value as unknown as JsonObject }, path);
+    const record = draft.addRecord({ channel, value: change.value }, path);
     // Negative indexes are special channels of some agents: they come first.
     const place = `${taskPath}\u0001${task}\u0001${index < 0 ? '-' : ''}${numberKey(Math.abs(index))}`;
     draft.put(KEYS.pendingWrite(checkpointId, revision, place), [draft.version, record, taskPath, task, index]);

@@ -33,7 +33,7 @@ export const commitmentAdd: Rule<'commitment.add'> = {
     type: shortText.optional(),
     turnId: id.optional(),
   }),
-  complete: (change, mint) => ({ ...change, commitmentId: change.commitmentId ?? (mint('com') as CommitmentId) }),
+  complete: (change, mint) => ({ ...change, commitmentId: change.commitmentId ?? mint('com') }),
   records: one,
   apply(draft, change, path) {
     const { kind, content } = change;
@@ -41,7 +41,12 @@ export const commitmentAdd: Rule<'commitment.add'> = {
     const place = new EntryPlace(draft, change.turnId);
     if (place.holding(ENTRIES.commitment(commitmentId))) throw new TurnkeepError('commitment_exists', { commitmentId });
     const record = draft.addRecord({ content, type: commitmentType(change.type, content) }, path);
-    const entry = { status: 'open' as const, ref: draft.refTo(record), createdAt: draft.envelope.now, resolvedAt: null };
+    const entry = {
+      status: 'open' as const,
+      ref: draft.refTo(record),
+      createdAt: draft.envelope.now,
+      resolvedAt: null,
+    };
     place.write(ENTRIES.commitment(commitmentId), packCommitment(entry, draft.conversationId));
     return { kind, commitmentId, record };
   },
@@ -77,8 +82,14 @@ export const commitmentExpire: Rule<'commitment.expire'> = {
   },
 };
 
-function close(draft: Draft, place: EntryPlace, which: CommitmentSelector, status: CommitmentStatus): readonly string[] {
-  const chosen = 'commitmentId' in which ? [byId(place, which.commitmentId, status)] : byText(draft, place, which.matching);
+function close(
+  draft: Draft,
+  place: EntryPlace,
+  which: CommitmentSelector,
+  status: CommitmentStatus,
+): readonly string[] {
+  const chosen =
+    'commitmentId' in which ? [byId(place, which.commitmentId, status)] : byText(draft, place, which.matching);
   for (const [commitmentId, entry] of chosen) {
     const closed = { ...entry, status, resolvedAt: draft.envelope.now };
     place.write(ENTRIES.commitment(commitmentId), packCommitment(closed, draft.conversationId));
@@ -91,7 +102,12 @@ function byId(place: EntryPlace, commitmentId: CommitmentId, to: CommitmentStatu
   if (!entry) throw new TurnkeepError('no_commitment', { commitmentId });
   const commitment = unpackCommitment(entry.value, entry.owner);
   if (commitment.status !== 'open') {
-    throw new TurnkeepError('illegal_transition', { machine: 'commitment', id: commitmentId, from: commitment.status, to });
+    throw new TurnkeepError('illegal_transition', {
+      machine: 'commitment',
+      id: commitmentId,
+      from: commitment.status,
+      to,
+    });
   }
   return [commitmentId, commitment];
 }

@@ -10,7 +10,9 @@ import type { Rule } from './rule.ts';
 
 /** The shapes of the list fields, each optional. */
 export const fieldShapes: {
-  readonly [Field in keyof ConversationFields]-?: z.ZodOptional<z.ZodType<Exclude<ConversationFields[Field], undefined>>>;
+  readonly [Field in keyof ConversationFields]-?: z.ZodOptional<
+    z.ZodType<Exclude<ConversationFields[Field], undefined>>
+  >;
 } = {
   title: shortText.nullable().optional(),
   titleSource: z.enum(['auto', 'user']).optional(),
@@ -68,7 +70,12 @@ function readTo(draft: Draft, reader: string, sequence: number): void {
 }
 
 /** Writes the merged list fields as one record, if any is given; answers its index. */
-export function writeFields(draft: Draft, fields: ConversationFields, path: string, extra: JsonObject): number | undefined {
+export function writeFields(
+  draft: Draft,
+  fields: ConversationFields,
+  path: string,
+  extra: JsonObject,
+): number | undefined {
   const given = Object.values(fields).some((value) => value !== undefined);
   if (!given && Object.keys(extra).length === 0) return undefined;
   const before = draft.head.fields ? (draft.body(draft.head.fields) ?? {}) : {};

@@ -30,7 +30,7 @@ export const conversationErase: Rule<'conversation.erase'> = {
 
 /** What erased ancestors kept for this conversation may go now: they are collected again. */
 function collectAgain(draft: Draft, source: ConversationId | null): void {
-  for (let next = source; next !== null; ) {
+  for (let next = source; next !== null;) {
     const ancestor = draft.rows.head(next);
     if (!ancestor) return;
     if (ancestor.erasedAt !== null && ancestor.collected) draft.putOtherHead({ ...ancestor, collected: false });

@@ -36,7 +36,13 @@ export const conversationFork: Rule<'conversation.fork'> = {
     draft.putElsewhere(sourceId, KEYS.fork(draft.conversationId), [source.version]);
     inheritCounters(draft);
     const record = writeFields(draft, fields, path, {});
-    const event = { kind, source: sourceId, at, sourceVersion: source.version, startSequence: draft.head.lastSequence + 1 };
+    const event = {
+      kind,
+      source: sourceId,
+      at,
+      sourceVersion: source.version,
+      startSequence: draft.head.lastSequence + 1,
+    };
     return record === undefined ? event : { ...event, record };
   },
 };
@@ -86,7 +92,10 @@ function cutOfForkedFork(source: Tree, found: InheritedMessage): Cut {
   if (!whole || !isExtension(source, segments, at, whole)) return cutAtInherited(source, found);
   if (!whole.tail) {
     const { cut } = whole;
-    const same = cut.cutPosition === message.position && cut.parent.owner === segment.owner && cut.parent.branch === segment.branch;
+    const same =
+      cut.cutPosition === message.position &&
+      cut.parent.owner === segment.owner &&
+      cut.parent.branch === segment.branch;
     return same ? { ...cut, cutSequence: message.sequence } : cut;
   }
   return hasRootEntries(source) ? cutAtTail(source) : linkToGrandparent(source, segments);
@@ -143,4 +152,3 @@ function linkToGrandparent(source: Tree, segments: readonly Segment[]): Cut {
     bound: last.bound ?? continuationBound(source, last),
   };
 }
-

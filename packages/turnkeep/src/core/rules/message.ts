@@ -27,7 +27,7 @@ export const messageAppend: Rule<'message.append'> = {
   kind: 'message.append',
   shape: z.strictObject({ kind: z.literal('message.append'), message: newMessage, turnId: id.nullable().optional() }),
   complete: (change, mint) => {
-    const messageId = change.message.messageId ?? (mint('msg') as MessageId);
+    const messageId = change.message.messageId ?? mint('msg');
     return { ...change, message: { ...change.message, messageId } };
   },
   records: one,
@@ -40,7 +40,14 @@ export const messageAppend: Rule<'message.append'> = {
     if (isOutput(content) && !target.late) requireFenceOf(draft, target, path);
     const record = draft.addRecord(content as unknown as JsonObject, `${path}.message`);
     const ref = draft.refTo(record);
-    const words = { messageId: messageId as MessageId, role: content.role, ref, calls, answers, taskId: content.taskId };
+    const words = {
+      messageId: messageId as MessageId,
+      role: content.role,
+      ref,
+      calls,
+      answers,
+      taskId: content.taskId,
+    };
     const sequence = placeMessage(draft, target, words);
     return eventOf(messageId as MessageId, target, sequence, record);
   },

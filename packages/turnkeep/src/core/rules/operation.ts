@@ -37,7 +37,9 @@ export const operationResolve: Rule<'operation.resolve'> = {
     const failed = outcome.status === 'failed';
     if (failed && !isTerminal(turn.row.state)) advance(draft, turn, 'failed');
     if (!failed && !hasStarted(turn.row.state)) advance(draft, turn, 'running');
-    const record = failed ? draft.addRecord({ code: outcome.code, message: outcome.message }, `${path}.outcome`) : undefined;
+    const record = failed
+      ? draft.addRecord({ code: outcome.code, message: outcome.message }, `${path}.outcome`)
+      : undefined;
     close(draft, operationId, outcome.status, record ?? null);
     const event = { kind, operationId, status: outcome.status, turnId: row.turnId };
     return record === undefined ? event : { ...event, record };

@@ -28,7 +28,7 @@ export const stateUpdate: Rule<'state.update'> = {
     const entry = place.holding(ENTRIES.state);
     const before = entry ? draft.body(unpackRef(entry.value[0], entry.owner)) : undefined;
     const stateVersion = ((entry?.value[1] as number | undefined) ?? 0) + 1;
-    const record = draft.addRecord(merge(before ?? {}, fields as JsonObject), path);
+    const record = draft.addRecord(merge(before ?? {}, fields), path);
     place.write(ENTRIES.state, [packRef(draft.refTo(record), draft.conversationId), stateVersion]);
     return { kind, stateVersion, record };
   },

@@ -21,7 +21,7 @@ export const summaryCommit: Rule<'summary.commit'> = {
     metadata: json.optional(),
     turnId: id.optional(),
   }),
-  complete: (change, mint) => ({ ...change, summaryId: change.summaryId ?? (mint('sum') as SummaryId) }),
+  complete: (change, mint) => ({ ...change, summaryId: change.summaryId ?? mint('sum') }),
   records: one,
   apply(draft, change, path) {
     if (!draft.envelope.commit.expect?.transcript) {

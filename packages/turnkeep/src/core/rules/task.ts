@@ -33,7 +33,10 @@ export function isTerminalTask(status: TaskStatus): boolean {
 
 export function taskPointer(value: readonly Json[] | undefined): TaskPointer {
   const [active, latest] = value ?? [];
-  return { active: (active as TaskId | null | undefined) ?? null, latest: (latest as TaskId | null | undefined) ?? null };
+  return {
+    active: (active as TaskId | null | undefined) ?? null,
+    latest: (latest as TaskId | null | undefined) ?? null,
+  };
 }
 
 function pointTo(place: EntryPlace, pointer: TaskPointer): void {
@@ -67,7 +70,7 @@ export const taskCreate: Rule<'task.create'> = {
     metadata: json.optional(),
     turnId: id.optional(),
   }),
-  complete: (change, mint) => ({ ...change, taskId: change.taskId ?? (mint('task') as TaskId) }),
+  complete: (change, mint) => ({ ...change, taskId: change.taskId ?? mint('task') }),
   records: one,
   apply(draft, change, path) {
     const place = new EntryPlace(draft, change.turnId);
@@ -103,7 +106,12 @@ export const taskAmend: Rule<'task.amend'> = {
     const place = new EntryPlace(draft, change.turnId);
     const task = heldTask(place, taskId);
     if (isTerminalTask(task.status)) {
-      throw new TurnkeepError('illegal_transition', { machine: 'task', id: taskId, from: task.status, to: task.status });
+      throw new TurnkeepError('illegal_transition', {
+        machine: 'task',
+        id: taskId,
+        from: task.status,
+        to: task.status,
+      });
     }
     const words = {
       ...(title === undefined ? {} : { title }),

@@ -24,7 +24,11 @@ import { none, one } from './rule.ts';
 import type { Rule } from './rule.ts';
 import { hasStarted, isBusy, isLegalAdvance, isTerminal } from './turn-states.ts';
 
-const parent: z.ZodType<Parent> = z.union([z.null(), z.strictObject({ turnId: id }), z.strictObject({ messageId: id })]);
+const parent: z.ZodType<Parent> = z.union([
+  z.null(),
+  z.strictObject({ turnId: id }),
+  z.strictObject({ messageId: id }),
+]);
 
 /** The prompt of a new turn: which one, where its words are, and whether an earlier turn had it. */
 interface Prompt {
@@ -55,15 +59,17 @@ export const turnSubmit: Rule<'turn.submit'> = {
     })
     .refine((change) => (change.prompt === undefined) !== (change.samePromptAs === undefined), 'prompt or samePromptAs')
     .refine(
-      (change) => change.samePromptAs === undefined || !(change.promptId ?? change.author ?? change.metadata ?? change.occurredAt),
+      (change) =>
+        change.samePromptAs === undefined ||
+        !(change.promptId ?? change.author ?? change.metadata ?? change.occurredAt),
       'samePromptAs brings the words, the author and the metadata of that turn',
     ),
   complete: (change, mint) => ({
     ...change,
-    turnId: change.turnId ?? (mint('turn') as TurnId),
-    messageId: change.messageId ?? (mint('msg') as MessageId),
-    promptId: change.samePromptAs === undefined ? (change.promptId ?? (mint('prm') as PromptId)) : undefined,
-    operationId: change.operationId ?? (mint('op') as OperationId),
+    turnId: change.turnId ?? mint('turn'),
+    messageId: change.messageId ?? mint('msg'),
+    promptId: change.samePromptAs === undefined ? (change.promptId ?? mint('prm')) : undefined,
+    operationId: change.operationId ?? mint('op'),
   }),
   records: one,
   apply(draft, change, path) {
@@ -84,7 +90,14 @@ export const turnSubmit: Rule<'turn.submit'> = {
     openAnOperation(draft, operationId, turn.row.turnId);
     const { turnId, ordinal, why } = turn.row;
     const ids = { turnId, operationId, messageId, promptId: prompt.promptId };
-    return { kind: change.kind, ...ids, sequence, ordinal, why, ...(prompt.record === undefined ? {} : { record: prompt.record }) };
+    return {
+      kind: change.kind,
+      ...ids,
+      sequence,
+      ordinal,
+      why,
+      ...(prompt.record === undefined ? {} : { record: prompt.record }),
+    };
   },
 };
 
@@ -194,12 +207,21 @@ function assertParentEnded(draft: Draft, place: NewPlace): void {
 }
 
 /** A branch that continues another from a cut; answers its number. */
-export function newBranch(draft: Draft, cut: Parameters<typeof packBranch>[0] | Omit<Parameters<typeof packBranch>[0], 'forkRoot' | 'depth'>, forkRoot: boolean): number {
+export function newBranch(
+  draft: Draft,
+  cut: Parameters<typeof packBranch>[0] | Omit<Parameters<typeof packBranch>[0], 'forkRoot' | 'depth'>,
+  forkRoot: boolean,
+): number {
   const branch = forkRoot ? 0 : draft.head.branches;
   const above = cut.parent ? branchRow(draft.rows, cut.parent.owner, cut.parent.branch).depth : -1;
   const depth = above + 1;
   if (depth > LIMITS.branchDepth) {
-    throw new TurnkeepError('limit_exceeded', { limit: 'branchDepth', max: LIMITS.branchDepth, actual: depth, path: 'parent' });
+    throw new TurnkeepError('limit_exceeded', {
+      limit: 'branchDepth',
+      max: LIMITS.branchDepth,
+      actual: depth,
+      path: 'parent',
+    });
   }
   draft.put(KEYS.branch(branch), packBranch({ ...cut, forkRoot, depth }));
   if (!forkRoot) draft.head.branches += 1;
@@ -234,7 +256,8 @@ export const turnAdvance: Rule<'turn.advance'> = {
 /** Moves a turn and what follows from it: its base, the active leaf, what keeps the conversation busy. */
 export function advance(draft: Draft, turn: OwnTurn, to: TurnState): TurnState {
   const { state: from, turnId } = turn.row;
-  if (!isLegalAdvance(from, to)) throw new TurnkeepError('illegal_transition', { machine: 'turn', id: turnId, from, to });
+  if (!isLegalAdvance(from, to))
+    throw new TurnkeepError('illegal_transition', { machine: 'turn', id: turnId, from, to });
   const starts = !hasStarted(from) && hasStarted(to);
   const base = starts ? draft.stamp : turn.row.base;
   draft.put(KEYS.turn(turn.branch, turn.position), packTurn({ ...turn.row, state: to, base }));
@@ -255,14 +278,25 @@ export function moveLeaf(draft: Draft, turnId: TurnId): void {
 /** A completed turn; what follows it in its commit may stand in it. */
 export const turnRecord: Rule<'turn.record'> = {
   kind: 'turn.record',
-  shape: z.strictObject({ kind: z.literal('turn.record'), turnId: id.optional(), parent: parent.optional(), origin: code }),
-  complete: (change, mint) => ({ ...change, turnId: change.turnId ?? (mint('turn') as TurnId) }),
+  shape: z.strictObject({
+    kind: z.literal('turn.record'),
+    turnId: id.optional(),
+    parent: parent.optional(),
+    origin: code,
+  }),
+  complete: (change, mint) => ({ ...change, turnId: change.turnId ?? mint('turn') }),
   records: none,
   apply(draft, change, path) {
     assertParentExpected(draft, change.parent, path);
     assertFree(draft);
     const turnId = change.turnId as TurnId;
-    const input = { parent: change.parent, state: 'completed' as const, promptId: null, operationId: null, shared: false };
+    const input = {
+      parent: change.parent,
+      state: 'completed' as const,
+      promptId: null,
+      operationId: null,
+      shared: false,
+    };
     const turn = addTurn(draft, turnId, input);
     moveLeaf(draft, turnId);
     draft.recording = turnId;

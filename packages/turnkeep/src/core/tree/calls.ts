@@ -51,7 +51,9 @@ export function nearestOn(
 
 function isSeen(segment: Segment, place: CallPlace): boolean {
   if (place.branch !== segment.branch || place.version > segment.asOf) return false;
-  return place.position < segment.position || (place.position === segment.position && place.sequence <= segment.sequence);
+  return (
+    place.position < segment.position || (place.position === segment.position && place.sequence <= segment.sequence)
+  );
 }
 
 function byPlace(left: CallPlace, right: CallPlace): number {
@@ -59,6 +61,12 @@ function byPlace(left: CallPlace, right: CallPlace): number {
 }
 
 /** The places of a call id in one turn of a conversation. */
-export function ownCallsOf(tree: Tree, owner: ConversationId, callId: string, branch: number, position: number): readonly CallPlace[] {
+export function ownCallsOf(
+  tree: Tree,
+  owner: ConversationId,
+  callId: string,
+  branch: number,
+  position: number,
+): readonly CallPlace[] {
   return callPlaces(tree, owner, callId).filter((place) => place.branch === branch && place.position === position);
 }

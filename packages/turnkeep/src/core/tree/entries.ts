@@ -49,7 +49,12 @@ function sees(tree: Tree, segment: Segment, position: number, stamp: Stamp, at: 
 }
 
 /** Every entry that holds on a path and whose name starts with `start`, by name, in the order they were first written. */
-export function entriesOn(tree: Tree, path: Iterable<Segment>, start: string, at: AtVersion = {}): ReadonlyMap<string, Entry> {
+export function entriesOn(
+  tree: Tree,
+  path: Iterable<Segment>,
+  start: string,
+  at: AtVersion = {},
+): ReadonlyMap<string, Entry> {
   const segments = [...path].reverse();
   const found = new Map<string, Entry>();
   for (const segment of segments) {
@@ -58,7 +63,9 @@ export function entriesOn(tree: Tree, path: Iterable<Segment>, start: string, at
     const rows = tree.rows.scan(segment.owner, { from: prefix, to: prefixEnd(prefix) });
     const seen = rows
       .map((row) => ({ row, at: placeOf(row.key) }))
-      .filter((item) => item.at.position <= segment.position && sees(tree, segment, item.at.position, item.at.stamp, at))
+      .filter(
+        (item) => item.at.position <= segment.position && sees(tree, segment, item.at.position, item.at.stamp, at),
+      )
       .sort(byPlace);
     for (const item of seen) {
       const name = beforeSeparator(item.row.key, tablePrefix);

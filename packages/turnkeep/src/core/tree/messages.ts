@@ -46,7 +46,13 @@ export interface BeforePlace {
  * The messages of a segment from its end towards its start, `step` rows at a time, so that a reader who stops early has
  * read little.
  */
-export function* backward(tree: Tree, segment: Segment, seen: Seen, step: number, before?: BeforePlace): Generator<PlacedMessage> {
+export function* backward(
+  tree: Tree,
+  segment: Segment,
+  seen: Seen,
+  step: number,
+  before?: BeforePlace,
+): Generator<PlacedMessage> {
   const prefix = KEYS.messagesOf(segment.branch);
   let to = before ? KEYS.message(segment.branch, before.position, before.sequence) : endOf(segment);
   for (;;) {
@@ -61,7 +67,13 @@ export function* backward(tree: Tree, segment: Segment, seen: Seen, step: number
 }
 
 /** The messages of a segment from its start on, `step` rows at a time; `after` is where an earlier page ended. */
-export function* forward(tree: Tree, segment: Segment, seen: Seen, step: number, after?: BeforePlace): Generator<PlacedMessage> {
+export function* forward(
+  tree: Tree,
+  segment: Segment,
+  seen: Seen,
+  step: number,
+  after?: BeforePlace,
+): Generator<PlacedMessage> {
   let from = after ? KEYS.message(segment.branch, after.position, after.sequence + 1) : KEYS.messagesOf(segment.branch);
   const to = endOf(segment);
   for (;;) {
@@ -81,7 +93,12 @@ function endOf(segment: Segment): string {
 }
 
 /** The messages of one turn's place in a branch, whoever sees them, in order. */
-export function messagesAt(tree: Tree, owner: ConversationId, branch: number, position: number): readonly PlacedMessage[] {
+export function messagesAt(
+  tree: Tree,
+  owner: ConversationId,
+  branch: number,
+  position: number,
+): readonly PlacedMessage[] {
   const prefix = KEYS.messagesAt(branch, position);
   const rows = tree.rows.scan(owner, { from: prefix, to: prefixEnd(prefix) });
   return rows.map((row) => placed(owner, row.key, row.value));
@@ -149,7 +166,11 @@ export function lastSequenceOn(tree: Tree, path: Iterable<Segment>): number {
 /** The highest sequence above `floor` of the late results that the segment sees. */
 function lastLateOn(tree: Tree, segment: Segment, floor: number): number {
   const prefix = KEYS.lateOf(segment.branch);
-  const late = tree.rows.scan(segment.owner, { from: KEYS.late(segment.branch, floor + 1), to: prefixEnd(prefix), reverse: true });
+  const late = tree.rows.scan(segment.owner, {
+    from: KEYS.late(segment.branch, floor + 1),
+    to: prefixEnd(prefix),
+    reverse: true,
+  });
   for (const row of late) {
     const sequence = numbersIn(row.key, 1)[1] as number;
     const position = row.value[0] as number;

@@ -121,7 +121,7 @@ export function cutAfterInherited(tree: Tree, found: InheritedTurn): WholeCut {
 export function cutAfter(tree: Tree, segments: readonly Segment[], from: number, position: number): WholeCut {
   let segment = segments[from] as Segment;
   let last = position;
-  for (let at = from; ; ) {
+  for (let at = from; ;) {
     if (last < segment.position) {
       const next = turnAt(tree.rows, segment.owner, segment.branch, last + 1);
       return { tail: false, cut: cutOf(segment, last, WHOLE, justAfter(next?.base ?? null)) };
@@ -129,7 +129,10 @@ export function cutAfter(tree: Tree, segments: readonly Segment[], from: number,
     const child = segments[at + 1];
     if (!child) return { tail: true };
     if (!child.row.forkRoot) {
-      return { tail: false, cut: cutOf(segment, last, segment.sequence, segment.bound ?? continuationBound(tree, segment)) };
+      return {
+        tail: false,
+        cut: cutOf(segment, last, segment.sequence, segment.bound ?? continuationBound(tree, segment)),
+      };
     }
     at += 1;
     segment = child;
@@ -192,7 +195,11 @@ export function turnAt(rows: RowReader, owner: ConversationId, branch: number, p
 }
 
 /** Branch and position of a conversation's own turn. */
-export function turnPlace(rows: RowReader, owner: ConversationId, turnId: TurnId): readonly [number, number] | undefined {
+export function turnPlace(
+  rows: RowReader,
+  owner: ConversationId,
+  turnId: TurnId,
+): readonly [number, number] | undefined {
   return rows.get(owner, KEYS.turnId(turnId)) as readonly [number, number] | undefined;
 }
 
@@ -227,7 +234,8 @@ export function scanPrefix(rows: RowReader, owner: ConversationId, prefix: strin
 /** True where an entry with this stamp at this position of the segment is seen on its path. */
 export function seesEntry(tree: Tree, segment: Segment, position: number, stamp: Stamp): boolean {
   if (stamp.version > segment.asOf) return false;
-  if (position < segment.position) return notAfter(stamp, turnAt(tree.rows, segment.owner, segment.branch, position + 1)?.base);
+  if (position < segment.position)
+    return notAfter(stamp, turnAt(tree.rows, segment.owner, segment.branch, position + 1)?.base);
   if (segment.bound) return isBefore(stamp, segment.bound);
   if (segment.continuedBy === null) return true;
   return notAfter(stamp, turnAt(tree.rows, segment.owner, segment.continuedBy, 1)?.base);

@@ -115,7 +115,12 @@ export function turnIdAt(tree: Tree, message: PlacedMessage): TurnId | null {
 /** The ordinal of the last child of a parent turn: own children, else the inherited child, else 0. */
 export function lastOrdinal(tree: Tree, parent: TurnId | null): number {
   const prefix = KEYS.children(parent);
-  const own = tree.rows.scan(tree.head.conversationId, { from: prefix, to: prefixEnd(prefix), reverse: true, limit: 1 })[0];
+  const own = tree.rows.scan(tree.head.conversationId, {
+    from: prefix,
+    to: prefixEnd(prefix),
+    reverse: true,
+    limit: 1,
+  })[0];
   if (own) return numbersIn(afterSeparator(own.key), 0)[0] as number;
   return tree.head.source === null ? 0 : inheritedOrdinal(tree, parent);
 }
