@@ -42,8 +42,8 @@ export function decide(rows: RowReader, envelope: Envelope, sha256: Sha256): Dec
 function decideOrThrow(rows: RowReader, envelope: Envelope, sha256: Sha256): Decision {
   const { commit } = envelope;
   const stored = rows.head(commit.conversationId);
-  if (stored?.erasedAt != null && isErasure(commit))
-    return { outcome: 'replay', receipt: erasureReceipt(commit, stored) };
+  const isTombstone = stored !== undefined && stored.erasedAt !== null;
+  if (isTombstone && isErasure(commit)) return { outcome: 'replay', receipt: erasureReceipt(commit, stored) };
   if (stored) assertNotErased(stored);
   const replay = stored && (commitReplay(rows, envelope, sha256) ?? operationReplay(rows, commit));
   if (replay) return { outcome: 'replay', receipt: replay };
@@ -105,9 +105,9 @@ function operationReplay(rows: RowReader, commit: Commit): Receipt | undefined {
 }
 
 export function headerAt(rows: RowReader, conversationId: ConversationId, version: number): LogHeader {
-  const header = rows.log(conversationId, version)?.header;
+  const header = rows.log(conversationId, version)?.header ?? null;
   const place = `conversation ${conversationId}, version ${version}`;
-  if (header == null) throw new TurnkeepError('corrupt', { place, reason: 'the log record is missing' });
+  if (header === null) throw new TurnkeepError('corrupt', { place, reason: 'the log record is missing' });
   return decode(header) as unknown as LogHeader;
 }
 

@@ -39,7 +39,7 @@ export class Overlay implements RowReader {
 
   putLog(conversation: ConversationId, record: LogRecord): void {
     let logs = this.#logs.get(conversation);
-    if (!logs) this.#logs.set(conversation, (logs = new Map()));
+    if (!logs) this.#logs.set(conversation, (logs = new Map<number, LogRecord>()));
     logs.set(record.version, record);
   }
 

@@ -117,7 +117,7 @@ class Bell {
 
 function eventAt(rows: RowReader, conversationId: ConversationId, version: number): ConversationEvent {
   const log = rows.log(conversationId, version);
-  const gone = log?.header == null;
+  const gone = (log?.header ?? null) === null;
   if (gone && !rows.head(conversationId)?.erasedAt) headerAt(rows, conversationId, version);
   const header = gone ? undefined : headerAt(rows, conversationId, version);
   return {
