@@ -5,7 +5,6 @@ import type { Sha256 } from './digest.ts';
 import { canonical } from './encoding.ts';
 import { TurnkeepError } from './errors.ts';
 import { assertNamespaceId } from './ids.ts';
-import type { NamespaceId } from './ids.ts';
 import { memberPath, parseJson } from './json.ts';
 import type { Json } from './json.ts';
 import { LIMITS } from './limits.ts';

@@ -29,7 +29,7 @@ import type { Binding, Operation, Sibling } from '../core/read/turns.ts';
 import { placedWindow } from '../core/read/window.ts';
 import type { WindowCursor } from '../core/read/window.ts';
 import type { Receipt } from '../core/receipt.ts';
-import { isTerminal } from '../core/rules/turn-states.ts';
+import { hasStarted, isTerminal } from '../core/rules/turn-states.ts';
 import { LIMITS } from '../core/limits.ts';
 import { TurnkeepError } from '../core/errors.ts';
 import { messagesAt } from '../core/tree/messages.ts';
@@ -65,6 +65,8 @@ export interface MessageWindow {
 /** A page of a path, root first. */
 export interface MessagePage {
   readonly messages: readonly Message[];
+  /** At the end of the active path: the prompts of turns that were submitted and have not started, behind the leaf. */
+  readonly pending: readonly Message[];
   /** Hand it in as `after` for the next page; `null` at the end of the path. */
   readonly next: string | null;
 }
@@ -273,7 +275,8 @@ export class Conversation {
       const { leaf } = pathOf(view, options);
       const found = placedPage(view.tree, { leaf, after, limit, atVersion: options.atVersion });
       const messages = found.messages.map((message) => readMessage(view.tree, view.bodies, message));
-      return { messages, next: found.next && encodeCursor(found.next) };
+      const pending = found.next === null && options.atVersion === undefined ? pendingPrompts(view, leaf) : [];
+      return { messages, pending, next: found.next && encodeCursor(found.next) };
     });
   }
 
@@ -369,6 +372,17 @@ function answersCall(message: NewMessage): boolean {
     message.parts.some((part) => part.type === 'tool_result') &&
     !message.parts.some((part) => part.type === 'tool_call')
   );
+}
+
+/** The prompts of turns under this leaf that have not started: a submitted turn shows at once. */
+function pendingPrompts({ tree, bodies }: View, leaf: TurnId | null): readonly Message[] {
+  if (leaf !== tree.head.leaf) return [];
+  return tree.head.busy.flatMap((turnId) => {
+    const turn = ownTurn(tree, turnId);
+    if (!turn || hasStarted(turn.row.state) || turn.row.parentTurnId !== leaf) return [];
+    const placed = messagesAt(tree, tree.head.conversationId, turn.branch, turn.position);
+    return placed.map((message) => readMessage(tree, bodies, message));
+  });
 }
 
 function labelOf(view: View, turn: GraphTurn): string {

@@ -9,6 +9,7 @@ export type {
   PastHead,
   SubmittedTurn,
 } from './conversation.ts';
+export type { EraseSubjectOptions, SubjectErasure } from './erase-subject.ts';
 export type { Ledger } from './ledger.ts';
 export type { ConversationPage, ListOptions, Namespace } from './namespace.ts';
 export { openBackend, openLedger } from './open.ts';

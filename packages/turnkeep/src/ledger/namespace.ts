@@ -1,5 +1,7 @@
 import type { HeadQuery } from '../core/backend.ts';
 import type { Head } from '../core/head.ts';
+import { sameJson } from '../core/encoding.ts';
+import type { Json, JsonObject } from '../core/json.ts';
 import { assertId } from '../core/ids.ts';
 import type { ConversationId, NamespaceId } from '../core/ids.ts';
 import { Bodies } from '../core/read/bodies.ts';
@@ -9,6 +11,8 @@ import type { Receipt } from '../core/receipt.ts';
 import type { Access } from './access.ts';
 import { assertPageLimit, Conversation } from './conversation.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
+import { eraseSubject } from './erase-subject.ts';
+import type { EraseSubjectOptions, SubjectErasure } from './erase-subject.ts';
 import { searchNamespace } from './search.ts';
 import type { SearchOptions, SearchPage } from './search.ts';
 import { watchNamespace } from './watch.ts';
@@ -20,6 +24,8 @@ export interface ListOptions {
   readonly label?: string | undefined;
   /** Absent: both. */
   readonly archived?: boolean | undefined;
+  /** Fields that the metadata holds with equal values. */
+  readonly metadata?: { readonly [field: string]: Json } | undefined;
   /** By last activity when absent; newest first. */
   readonly order?: 'activity' | 'created' | undefined;
   /** Whose unread messages are counted. */
@@ -108,6 +114,14 @@ export class Namespace {
     return watchNamespace(this.#access, this.id, options);
   }
 
+  /**
+   * Erases a person: conversations that they own are erased, messages that they wrote elsewhere are redacted, wherever
+   * they are shared. Sent again with the same key it goes on where it stopped.
+   */
+  async eraseSubject(subjectId: string, options: EraseSubjectOptions): Promise<SubjectErasure> {
+    return eraseSubject(this.#access, this.id, subjectId, options);
+  }
+
   /** Removes what erased conversations still hold; answers how many rows went. */
   async collect(options: { readonly signal?: AbortSignal } = {}): Promise<number> {
     return this.#access.backend.collect(this.id, options.signal);
@@ -125,5 +139,13 @@ function isListed(head: Head, options: ListOptions): boolean {
 function fits(info: ConversationInfo, options: ListOptions): boolean {
   const { participant, label } = options;
   if (participant !== undefined && !info.participants.includes(participant)) return false;
-  return label === undefined || info.labels.includes(label);
+  if (label !== undefined && !info.labels.includes(label)) return false;
+  return Object.entries(options.metadata ?? {}).every(([field, value]) =>
+    sameJson(fieldOf(info.metadata, field), value),
+  );
+}
+
+function fieldOf(metadata: Json, field: string): Json | undefined {
+  const isObject = typeof metadata === 'object' && metadata !== null && !Array.isArray(metadata);
+  return isObject && Object.hasOwn(metadata, field) ? (metadata as JsonObject)[field] : undefined;
 }

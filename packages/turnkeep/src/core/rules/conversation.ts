@@ -56,17 +56,20 @@ export const conversationUpdate: Rule<'conversation.update'> = {
   records: one,
   apply(draft, change, path) {
     const { kind, readThrough, ...fields } = change;
-    if (readThrough) readTo(draft, readThrough.reader, readThrough.sequence);
+    if (readThrough) readTo(draft, readThrough.reader, readThrough.sequence, path);
     const record = writeFields(draft, fields, path, {});
     return record === undefined ? { kind } : { kind, record };
   },
 };
 
-function readTo(draft: Draft, reader: string, sequence: number): void {
+function readTo(draft: Draft, reader: string, sequence: number, path: string): void {
+  if (sequence > draft.head.lastSequence) {
+    const reason = `the last sequence is ${draft.head.lastSequence}`;
+    throw new TurnkeepError('invalid_value', { path: `${path}.readThrough.sequence`, reason });
+  }
   const key = KEYS.reader(draft.sha256(reader));
   const before = (draft.get(key)?.[0] as number | undefined) ?? 0;
-  const through = Math.min(sequence, draft.head.lastSequence);
-  if (through > before) draft.put(key, [through]);
+  if (sequence > before) draft.put(key, [sequence]);
 }
 
 /** Writes the merged list fields as one record, if any is given; answers its index. */

@@ -189,6 +189,8 @@ function addTurn(draft: Draft, turnId: TurnId, input: NewTurn): OwnTurn {
   draft.put(KEYS.turnId(turnId), [branch, position]);
   draft.put(KEYS.child(place.turnId, ordinal), [turnId]);
   draft.head.turns += 1;
+  // What follows would come after the new turn in sequence and before it on its path.
+  draft.recording = null;
   draft.head.graphRevision += 1;
   markBusy(draft, turnId, isBusy(input.state));
   touch(draft);
