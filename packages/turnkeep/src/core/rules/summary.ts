@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Draft } from '../draft.ts';
 import { TurnkeepError } from '../errors.ts';
-import type { MessageId, SummaryId } from '../ids.ts';
+import type { MessageId } from '../ids.ts';
 import { ENTRIES, packSummary, unpackSummary } from '../rows.ts';
 import { id, json, meaningfulText } from '../shapes.ts';
 import { findMessage, lastSequenceOn, segmentSees } from '../tree/messages.ts';
