@@ -23,6 +23,11 @@ export async function openLedger(url: string, options: OpenOptions = {}): Promis
 /** Opens the backend that a URL names. */
 export async function openBackend(url: string, surroundings: Surroundings = systemSurroundings): Promise<Backend> {
   if (url === 'memory:') return new MemoryBackend(surroundings.sha256);
+  // Loaded when asked for: who needs no file needs no driver for one.
+  if (url.startsWith('sqlite:') && url.length > 'sqlite:'.length) {
+    const { openSqlite } = await import('../sqlite/index.ts');
+    return openSqlite(url.slice('sqlite:'.length));
+  }
   const reason = 'a store is memory: or sqlite:FILE';
   throw new TurnkeepError('invalid_value', { path: 'url', reason });
 }
