@@ -3,16 +3,15 @@ export function afterPoll(work: () => void): void {
   setImmediate(work);
 }
 
-/** Resolves after so many milliseconds. The process may end before. */
+/** Resolves after so many milliseconds. */
 export function pause(durationMs: number): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, durationMs);
   });
 }
 
-/** Runs `work` again and again, this long apart, until the answer is called. It keeps no process alive. */
+/** Runs `work` again and again, this long apart, until the answer is called. */
 export function repeat(intervalMs: number, work: () => void): () => void {
   const timer = setInterval(work, intervalMs);
-  timer.unref();
   return () => clearInterval(timer);
 }

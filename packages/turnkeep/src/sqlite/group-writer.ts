@@ -1,0 +1,158 @@
+import type { Envelope } from '../core/backend.ts';
+import { decide } from '../core/decide.ts';
+import type { Decision } from '../core/decide.ts';
+import { TurnkeepError } from '../core/errors.ts';
+import type { Receipt } from '../core/receipt.ts';
+import { sha256 } from '../platform/hash.ts';
+import type { Database } from './driver.ts';
+import { driverFault } from './driver-errors.ts';
+import { sleep } from './store-file.ts';
+import { storeError } from './store-fault.ts';
+import { StoreReader } from './store-reader.ts';
+import { StoreWriter } from './store-writer.ts';
+
+/** What became of a commit: its receipt, or why there is none. */
+export type Answer = Receipt | Error;
+
+const BUSY_STEP_MS = 0.3;
+
+/**
+ * Writes groups of commits, each as one transaction with one sync. Every commit is decided on what the ones before it
+ * left, and only what was decided to be written reaches SQL: a refusal leaves nothing to take back.
+ */
+export class GroupWriter {
+  readonly reader: StoreReader;
+  readonly #database: Database;
+  readonly #place: string;
+  readonly #writer: StoreWriter;
+  #dataVersion = -1;
+  /** True where, since the last group, another connection wrote. */
+  othersWrote = false;
+
+  constructor(database: Database, place: string) {
+    this.#database = database;
+    this.#place = place;
+    this.reader = new StoreReader(database);
+    this.#writer = new StoreWriter(database, this.reader);
+  }
+
+  /** Begins a transaction; `false` while another connection writes. Throws when the store is out of order. */
+  begin(): boolean {
+    try {
+      this.#database.exec('BEGIN IMMEDIATE');
+    } catch (error) {
+      if (driverFault(error).kind === 'busy') return false;
+      throw storeError(error, this.#place);
+    }
+    const dataVersion = this.#database.dataVersion();
+    this.othersWrote = dataVersion !== this.#dataVersion;
+    this.#dataVersion = dataVersion;
+    if (this.othersWrote) this.#renew();
+    return true;
+  }
+
+  /** Ends a transaction that is not needed. */
+  cancel(): void {
+    this.#rollBack();
+  }
+
+  /** Decides, writes and syncs a group within the transaction that `begin` began. Answers in the order of the group. */
+  write(group: readonly Envelope[]): readonly Answer[] {
+    try {
+      const answers = group.map((envelope) => this.#decideAndApply(envelope));
+      this.#commit();
+      return answers;
+    } catch (error) {
+      this.#rollBack();
+      if (group.length === 1) return [this.#failure(error, group[0] as Envelope)];
+    }
+    return group.map((envelope) => this.#alone(envelope));
+  }
+
+  /** Runs `work` as a transaction of its own, within the one that `begin` began. */
+  maintain<Result>(work: (writer: StoreWriter) => Result): Result {
+    try {
+      const result = work(this.#writer);
+      this.#commit();
+      return result;
+    } catch (error) {
+      this.#rollBack();
+      throw storeError(error, this.#place);
+    }
+  }
+
+  #alone(envelope: Envelope): Answer {
+    try {
+      while (!this.begin()) sleep(BUSY_STEP_MS);
+    } catch (error) {
+      return asError(error);
+    }
+    return this.write([envelope])[0] as Answer; // one answer each
+  }
+
+  #decideAndApply(envelope: Envelope): Answer {
+    const n = this.reader.namespace(envelope.commit.namespace);
+    const decision = this.#decide(envelope, n);
+    if (decision instanceof Error) return decision;
+    if (decision.outcome === 'refuse') return decision.error;
+    if (decision.outcome === 'write')
+      this.#writer.apply(n ?? this.#writer.namespace(envelope.commit.namespace), decision.writes);
+    return decision.receipt;
+  }
+
+  /** A mistake in the rules is the commit's own failure; one of the store's is the group's. */
+  #decide(envelope: Envelope, n: number | undefined): Decision | Error {
+    try {
+      return decide(this.reader.rows(n), envelope, sha256);
+    } catch (error) {
+      if (driverFault(error).kind !== 'other') throw error;
+      return asError(error);
+    }
+  }
+
+  /** Without a WAL, a commit waits for the readers to leave. */
+  #commit(): void {
+    for (;;) {
+      try {
+        this.#database.exec('COMMIT');
+        return;
+      } catch (error) {
+        if (driverFault(error).kind !== 'busy') throw new CommitError(error);
+        sleep(BUSY_STEP_MS);
+      }
+    }
+  }
+
+  #rollBack(): void {
+    try {
+      if (this.#database.inTransaction()) this.#database.exec('ROLLBACK');
+    } finally {
+      this.reader.forget();
+      this.#renew();
+    }
+  }
+
+  #renew(): void {
+    this.reader.renew();
+    this.#writer.renew();
+  }
+
+  /** What a write that failed alone means. A sync that failed may or may not have reached the disk. */
+  #failure(error: unknown, { commit }: Envelope): Error {
+    if (!(error instanceof CommitError)) return storeError(error, this.#place);
+    const { kind, message } = driverFault(error.cause);
+    if (kind === 'full') return storeError(error.cause, this.#place);
+    return new TurnkeepError('outcome_unknown', { commitId: commit.commitId, reason: message }, { cause: error.cause });
+  }
+}
+
+/** COMMIT itself failed. */
+class CommitError extends Error {
+  constructor(cause: unknown) {
+    super('the transaction could not be committed', { cause });
+  }
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
+}

@@ -1,0 +1,89 @@
+import type { FeedEntry, RowReader } from '../core/backend.ts';
+import { TurnkeepError } from '../core/errors.ts';
+import type { ConversationId, NamespaceId } from '../core/ids.ts';
+import { monotonicNow } from '../platform/clock.ts';
+import { pause } from '../platform/timers.ts';
+import type { Database, SqlRow, Statement } from './driver.ts';
+import { driverFault } from './driver-errors.ts';
+import { openForReading } from './store-file.ts';
+import type { StoreFile } from './store-file.ts';
+import { storeError } from './store-fault.ts';
+import { StoreReader } from './store-reader.ts';
+
+const BUSY_STEP_MS = 2;
+
+/** Reads snapshots over a connection of its own, which never waits for a writer where the journal is a WAL. */
+export class MainReader {
+  readonly #file: StoreFile;
+  readonly #database: Database;
+  readonly #reader: StoreReader;
+  readonly #feed: Statement;
+  readonly #namespaces: Statement;
+  #dataVersion = -1;
+
+  constructor(file: StoreFile) {
+    this.#file = file;
+    this.#database = openForReading(file);
+    this.#reader = new StoreReader(this.#database);
+    this.#feed = this.#database.prepare(
+      `SELECT log.pos, heads.id, log.version FROM log CROSS JOIN heads ON heads.c = log.c
+       WHERE log.n = ? AND log.pos > ? ORDER BY log.pos LIMIT ?`,
+    );
+    this.#namespaces = this.#database.prepare('SELECT name FROM namespaces ORDER BY name');
+  }
+
+  read<Result>(namespace: NamespaceId, reading: (rows: RowReader) => Result): Promise<Result> {
+    return this.#snapshot(() => reading(this.#reader.rows(this.#reader.namespace(namespace))));
+  }
+
+  feed(namespace: NamespaceId, after: number, limit: number): Promise<readonly FeedEntry[]> {
+    return this.#snapshot(() => {
+      const n = this.#reader.namespace(namespace);
+      return n === undefined ? [] : this.#feed.all(n, after, limit).map(toEntry);
+    });
+  }
+
+  namespaces(): Promise<readonly NamespaceId[]> {
+    return this.#snapshot(() => this.#namespaces.all().map(([name]) => name as NamespaceId)); // a text column
+  }
+
+  /** Differs from the last answer when anybody has committed. */
+  dataVersion(): number {
+    return this.#database.dataVersion();
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+
+  async #snapshot<Result>(read: () => Result): Promise<Result> {
+    for (const start = monotonicNow(); ;) {
+      try {
+        return this.#once(read);
+      } catch (error) {
+        if (driverFault(error).kind !== 'busy') throw storeError(error, this.#file.path);
+        const waitedMs = Math.round(monotonicNow() - start);
+        if (waitedMs >= this.#file.busyTimeoutMs) throw new TurnkeepError('store_busy', { waitedMs }, { cause: error });
+      }
+      await pause(BUSY_STEP_MS);
+    }
+  }
+
+  #once<Result>(read: () => Result): Result {
+    this.#database.exec('BEGIN');
+    try {
+      // To ask is also to begin the snapshot.
+      const dataVersion = this.#database.dataVersion();
+      if (dataVersion !== this.#dataVersion) this.#reader.renew();
+      this.#dataVersion = dataVersion;
+      return read();
+    } finally {
+      this.#database.exec('COMMIT');
+    }
+  }
+}
+
+function toEntry(row: SqlRow): FeedEntry {
+  const [position, conversationId, version] = row as [number, ConversationId, number]; // the columns of the statement
+  return { position, conversationId, version };
+}

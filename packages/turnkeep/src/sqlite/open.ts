@@ -1,0 +1,29 @@
+import { resolve } from 'node:path';
+import type { DriverName } from './driver.ts';
+import { SqliteBackend } from './sqlite-backend.ts';
+
+export interface SqliteOptions {
+  /** How long a commit waits while other processes write before it is refused with `store_busy`; 30,000 by default. */
+  readonly busyTimeoutMs?: number | undefined;
+  /** `rollback` does without a WAL, as on a file system that has none; `auto`, the default, finds out. */
+  readonly journal?: 'auto' | 'rollback' | undefined;
+  readonly driver?: DriverName | undefined;
+  /** Pages that the file may grow to; the disk's by default. */
+  readonly maxPages?: number | undefined;
+}
+
+const BUSY_TIMEOUT_MS = 30_000;
+
+/**
+ * Opens the store in a SQLite file, made anew with its folder where there is none. Refuses a file of another program
+ * (`store_foreign`) or of a newer version (`store_newer`) and leaves it as it is.
+ */
+export function openSqlite(path: string, options: SqliteOptions = {}): Promise<SqliteBackend> {
+  return SqliteBackend.open({
+    path: resolve(path),
+    journal: options.journal ?? 'auto',
+    driver: options.driver,
+    busyTimeoutMs: options.busyTimeoutMs ?? BUSY_TIMEOUT_MS,
+    maxPages: options.maxPages,
+  });
+}

@@ -1,0 +1,158 @@
+import type {
+  Backend,
+  Envelope,
+  FeedEntry,
+  RowReader,
+  SearchCandidates,
+  SearchQuery,
+  StoreFault,
+  Traits,
+} from '../core/backend.ts';
+import { TurnkeepError } from '../core/errors.ts';
+import type { NamespaceId } from '../core/ids.ts';
+import type { Receipt } from '../core/receipt.ts';
+import { pause } from '../platform/timers.ts';
+import { CommitListeners } from './commit-listeners.ts';
+import { MainReader } from './main-reader.ts';
+import { ServiceClient } from './service-client.ts';
+import type { StoreFile } from './store-file.ts';
+import { WriterClient } from './writer-client.ts';
+import type { WriterFacts, Written } from './writer-client.ts';
+
+const TRUNCATE_STEP_MS = 5;
+const TRUNCATE_TRIES = 400;
+
+/** A store in one SQLite file: a thread that writes, one that serves what takes long, and a connection that reads. */
+export class SqliteBackend implements Backend {
+  readonly traits: Traits;
+  readonly #writer: WriterClient;
+  readonly #service: ServiceClient;
+  readonly #reader: MainReader;
+  readonly #listeners: CommitListeners;
+  #closing: Promise<void> | undefined;
+
+  private constructor(parts: Parts, traits: Traits) {
+    this.traits = traits;
+    this.#writer = parts.writer;
+    this.#service = parts.service;
+    this.#reader = parts.reader;
+    this.#listeners = parts.listeners;
+  }
+
+  static async open(file: StoreFile): Promise<SqliteBackend> {
+    const told: ((written: Written) => void)[] = [];
+    const { client: writer, facts } = await WriterClient.start(file, (written) => told[0]?.(written));
+    try {
+      const reader = new MainReader(file);
+      const listeners = new CommitListeners(() => reader.dataVersion());
+      const service = new ServiceClient({ file, storeId: facts.storeId }, () => void writer.checkpoint());
+      told.push(({ namespaces, pages }) => {
+        listeners.tell(namespaces);
+        service.wrote(pages);
+      });
+      return new SqliteBackend({ writer, service, reader, listeners }, traitsOf(facts));
+    } catch (error) {
+      await writer.close();
+      throw error;
+    }
+  }
+
+  async commit(envelope: Envelope, signal?: AbortSignal): Promise<Receipt> {
+    this.#assertOpen(signal);
+    return this.#writer.commit(envelope, signal);
+  }
+
+  async read<Result>(namespace: NamespaceId, reading: (rows: RowReader) => Result): Promise<Result> {
+    this.#assertOpen();
+    return this.#reader.read(namespace, reading);
+  }
+
+  async feed(namespace: NamespaceId, after: number, limit: number): Promise<readonly FeedEntry[]> {
+    this.#assertOpen();
+    return this.#reader.feed(namespace, after, limit);
+  }
+
+  onCommit(namespace: NamespaceId, listener: () => void): () => void {
+    return this.#closing ? () => undefined : this.#listeners.add(namespace, listener);
+  }
+
+  async search(namespace: NamespaceId, query: SearchQuery, signal?: AbortSignal): Promise<SearchCandidates> {
+    this.#assertOpen(signal);
+    return this.#service.search(namespace, query, signal);
+  }
+
+  async namespaces(): Promise<readonly NamespaceId[]> {
+    this.#assertOpen();
+    return this.#reader.namespaces();
+  }
+
+  async collect(namespace: NamespaceId, signal?: AbortSignal): Promise<number> {
+    let removed = 0;
+    for (;;) {
+      this.#assertOpen(signal);
+      const { rows, more } = await this.#writer.collectStep(namespace);
+      removed += rows;
+      if (!more) break;
+    }
+    await this.#service.scrub(signal);
+    await this.#emptyWal(signal);
+    return removed;
+  }
+
+  async verify(signal?: AbortSignal): Promise<readonly StoreFault[]> {
+    this.#assertOpen(signal);
+    return this.#service.verify(signal);
+  }
+
+  async rebuild(signal?: AbortSignal): Promise<void> {
+    this.#assertOpen(signal);
+    return this.#service.rebuild(signal);
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    this.#listeners.close();
+    await this.#service.close();
+    this.#reader.close();
+    await this.#writer.close();
+  }
+
+  /** What was erased may still stand in the WAL; it is emptied once no reader looks at it any more. */
+  async #emptyWal(signal: AbortSignal | undefined): Promise<void> {
+    for (let tries = 0; tries < TRUNCATE_TRIES; tries++) {
+      this.#assertOpen(signal);
+      if (!(await this.#writer.truncate()).more) return;
+      await pause(TRUNCATE_STEP_MS);
+    }
+    throw new TurnkeepError('store_busy', { waitedMs: TRUNCATE_STEP_MS * TRUNCATE_TRIES });
+  }
+
+  #assertOpen(signal?: AbortSignal): void {
+    if (this.#closing) throw new TurnkeepError('closed', { what: 'the store' });
+    if (signal?.aborted) throw new TurnkeepError('aborted', { reason: String(signal.reason) });
+  }
+}
+
+interface Parts {
+  readonly writer: WriterClient;
+  readonly service: ServiceClient;
+  readonly reader: MainReader;
+  readonly listeners: CommitListeners;
+}
+
+function traitsOf({ wal }: WriterFacts): Traits {
+  return {
+    backend: 'sqlite',
+    durability: 'power_loss',
+    sync: wal
+      ? 'WAL, synchronous=FULL'
+      : 'no WAL on this file system: rollback journal, synchronous=EXTRA; reads wait for commits',
+    sharedWriters: true,
+    feedOrder: 'total',
+    erasureReach: 'every file of the store',
+  };
+}

@@ -1,0 +1,53 @@
+/** Says that a SQLite file is a store of ours: "TkSt". */
+export const APPLICATION_ID = 0x546b5374;
+
+/**
+ * Commits that a conversation's tail holds at most. Their rows stand in the tail, one row a commit, until they are folded
+ * into `rows` together: a commit dirties one page of the tail and not one for each kind of key, and its cost does not
+ * depend on the length of the conversation.
+ */
+export const TAIL_COMMITS = 16;
+
+/** Records of one commit stand below this; `pos * RECORDS + index` names a record of the store. */
+export const RECORDS = 262_144;
+
+/**
+ * The steps from an empty file to the newest schema; `user_version` counts those that were taken. A step that was
+ * released is never changed, and there is none backwards.
+ */
+export const MIGRATIONS: readonly string[] = [
+  `
+  CREATE TABLE store (id TEXT NOT NULL);
+  CREATE TABLE namespaces (n INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+
+  -- One row a conversation; "folded" is the version up to which its rows stand in "rows" and "places".
+  CREATE TABLE heads (
+    c INTEGER PRIMARY KEY, n INTEGER NOT NULL, id TEXT NOT NULL, version INTEGER NOT NULL, folded INTEGER NOT NULL,
+    activity INTEGER NOT NULL, created INTEGER NOT NULL, owner TEXT, uncollected INTEGER NOT NULL, head TEXT NOT NULL
+  );
+  CREATE UNIQUE INDEX heads_id ON heads (n, id);
+  CREATE INDEX heads_activity ON heads (n, activity DESC, id);
+  CREATE INDEX heads_created ON heads (n, created DESC, id);
+  CREATE INDEX heads_owner_activity ON heads (n, owner, activity DESC, id) WHERE owner IS NOT NULL;
+  CREATE INDEX heads_owner_created ON heads (n, owner, created DESC, id) WHERE owner IS NOT NULL;
+  CREATE INDEX heads_uncollected ON heads (n, id) WHERE uncollected = 1;
+
+  -- The log: one row a commit, in the order in which they became durable. Short words stand in it, longer ones in
+  -- "bodies", so that pages of both fill up.
+  CREATE TABLE log (
+    pos INTEGER PRIMARY KEY, n INTEGER NOT NULL, c INTEGER NOT NULL, version INTEGER NOT NULL, at INTEGER NOT NULL,
+    header TEXT, seals BLOB NOT NULL, words TEXT NOT NULL, redactions TEXT
+  );
+  CREATE INDEX log_namespace ON log (n);
+  CREATE TABLE bodies (id INTEGER PRIMARY KEY, body TEXT NOT NULL);
+
+  -- The rows of the last commits of a conversation, at c * 16 + version % 16; then the rows that were folded.
+  CREATE TABLE tail (slot INTEGER PRIMARY KEY, version INTEGER NOT NULL, pos INTEGER NOT NULL, rows TEXT NOT NULL);
+  CREATE TABLE rows (c INTEGER NOT NULL, k TEXT NOT NULL, v TEXT NOT NULL, PRIMARY KEY (c, k)) WITHOUT ROWID;
+  CREATE TABLE places (c INTEGER NOT NULL, version INTEGER NOT NULL, pos INTEGER NOT NULL, PRIMARY KEY (c, version))
+    WITHOUT ROWID;
+
+  -- Records whose words went, and which the search index may still hold.
+  CREATE TABLE stale (record INTEGER PRIMARY KEY);
+  `,
+];

@@ -1,0 +1,188 @@
+import { monotonicNow } from '../platform/clock.ts';
+import { afterPoll, pause } from '../platform/timers.ts';
+import type { Database } from './driver.ts';
+import { driverFault } from './driver-errors.ts';
+import { IndexFeeder } from './index-feeder.ts';
+import { openSearchIndex } from './search-index.ts';
+import type { SearchIndex } from './search-index.ts';
+import type { FromService, ServiceCall, ServiceStart } from './service-messages.ts';
+import { isWal, openBeside, openForReading } from './store-file.ts';
+import { storeError } from './store-fault.ts';
+import { StoreReader } from './store-reader.ts';
+import { StoreSearch } from './store-search.ts';
+import { verifyStore } from './store-verify.ts';
+import { WalKeeper } from './wal-keeper.ts';
+import { failed } from './writer-messages.ts';
+
+/** Of its time, the share that upkeep takes while the store is written to. */
+const BUSY_SHARE = 0.25;
+const LAG_TO_HURRY = 50_000;
+const QUIET_MS = 50;
+const SCRUB_STEP_MS = 5;
+
+/** What the service thread does; each call in steps, upkeep between them. */
+export class StoreService {
+  readonly #start: ServiceStart;
+  readonly #send: (message: FromService) => void;
+  readonly #database: Database;
+  readonly #beside: Database;
+  readonly #reader: StoreReader;
+  readonly #search: StoreSearch;
+  readonly #feeder: IndexFeeder;
+  readonly #wal: WalKeeper | undefined;
+  readonly #cancelled = new Set<number>();
+  #index: SearchIndex | undefined;
+  #upkeep: Promise<void> | undefined;
+  #wroteAt = 0;
+  #isClosing = false;
+
+  constructor(start: ServiceStart, send: (message: FromService) => void) {
+    this.#start = start;
+    this.#send = send;
+    this.#database = openForReading(start.file);
+    this.#beside = openBeside(start.file);
+    this.#reader = new StoreReader(this.#database);
+    this.#search = new StoreSearch(this.#database, this.#reader, () => this.#openIndex());
+    this.#feeder = new IndexFeeder(this.#database, this.#beside, this.#reader);
+    this.#wal = isWal(this.#beside) ? new WalKeeper(this.#beside) : undefined;
+    this.#keepUp();
+  }
+
+  async call(id: number, call: ServiceCall): Promise<void> {
+    try {
+      const answer = await this.#answer(id, call);
+      this.#send({ kind: 'answer', id, answer });
+    } catch (error) {
+      const outcome = failed(0, storeError(error, this.#start.file.path));
+      if ('error' in outcome) this.#send({ kind: 'failed', id, error: { error: outcome.error } });
+      else if ('fault' in outcome) this.#send({ kind: 'failed', id, error: { fault: outcome.fault } });
+    } finally {
+      this.#cancelled.delete(id);
+    }
+  }
+
+  cancel(id: number): void {
+    this.#cancelled.add(id);
+  }
+
+  /** Somebody wrote: there may be something to index, and a WAL to move. */
+  wrote(pages: number): void {
+    this.#wroteAt = monotonicNow();
+    this.#wal?.wrote(pages);
+    this.#keepUp();
+  }
+
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    await this.#upkeep;
+    this.#index?.close();
+    this.#beside.close();
+    this.#database.close();
+  }
+
+  #answer(id: number, call: ServiceCall): Promise<unknown> {
+    if (call.kind === 'search') return this.#steps(id, this.#search.search(call.ask.namespace, call.ask.query));
+    if (call.kind === 'verify') return this.#steps(id, verifyStore(this.#database));
+    return call.kind === 'rebuild' ? this.#rebuild(id) : this.#scrub(id);
+  }
+
+  /** Runs a call to its end, or as far as it was not cancelled. */
+  async #steps<Result>(id: number, steps: Generator<void, Result>): Promise<Result | undefined> {
+    for (;;) {
+      this.#reader.renew();
+      const step = steps.next();
+      if (step.done === true) return step.value;
+      if (this.#cancelled.has(id) || this.#isClosing) return undefined;
+      await nextTurn();
+    }
+  }
+
+  async #rebuild(id: number): Promise<undefined> {
+    this.#openIndex()?.clear();
+    for (;;) {
+      const index = this.#openIndex();
+      if (!index || !this.#feeder.step(index) || this.#cancelled.has(id) || this.#isClosing) return undefined;
+      await nextTurn();
+    }
+  }
+
+  async #scrub(id: number): Promise<undefined> {
+    for (;;) {
+      const index = this.#openIndex();
+      if (!index || this.#cancelled.has(id) || this.#isClosing) return undefined;
+      const more = this.#attempt(() => this.#feeder.removeStale(index) || index.scrub());
+      if (more === false) return undefined;
+      await pause(more === undefined ? SCRUB_STEP_MS : 0);
+    }
+  }
+
+  #keepUp(): void {
+    this.#upkeep ??= this.#runUpkeep().finally(() => {
+      this.#upkeep = undefined;
+    });
+  }
+
+  /** As long as there is something to do; slowly while commits need the machine. */
+  async #runUpkeep(): Promise<void> {
+    for (let more = true; more && !this.#isClosing;) {
+      const start = monotonicNow();
+      more = this.#attempt(() => this.#upkeepStep()) ?? true;
+      const took = monotonicNow() - start;
+      await pause(this.#pauseAfter(took));
+    }
+  }
+
+  #upkeepStep(): boolean {
+    if (this.#wal?.keep()) this.#send({ kind: 'wal_long' });
+    const index = this.#openIndex();
+    if (!index) return false;
+    const removed = this.#feeder.removeStale(index);
+    return this.#feeder.step(index) || removed;
+  }
+
+  #pauseAfter(tookMs: number): number {
+    const isQuiet = monotonicNow() - this.#wroteAt > QUIET_MS;
+    if (isQuiet || (this.#index && this.#feeder.lag(this.#index) > LAG_TO_HURRY)) return 0;
+    return Math.max(2, tookMs / BUSY_SHARE - tookMs);
+  }
+
+  /** What a step answers; nothing where another process was in its way, or where the index has to be made anew. */
+  #attempt<Result>(step: () => Result): Result | undefined {
+    try {
+      return step();
+    } catch (error) {
+      const { kind } = driverFault(error);
+      if (kind === 'busy') return undefined;
+      this.#dropIndex();
+      if (kind !== 'corrupt' && kind !== 'not_a_database') throw error;
+      return undefined;
+    }
+  }
+
+  /** The index is derived: where it cannot be had, the log is scanned. */
+  #openIndex(): SearchIndex | undefined {
+    try {
+      const { file, storeId } = this.#start;
+      this.#index ??= openSearchIndex(`${file.path}-search`, { storeId, driver: file.driver });
+      this.#index.position();
+      return this.#index;
+    } catch {
+      this.#index = undefined;
+      return undefined;
+    }
+  }
+
+  #dropIndex(): void {
+    try {
+      this.#index?.clear();
+    } finally {
+      this.#index = undefined;
+    }
+  }
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    afterPoll(resolve);
+  });
+}

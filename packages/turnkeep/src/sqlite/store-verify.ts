@@ -1,0 +1,65 @@
+import type { StoreFault } from '../core/backend.ts';
+import type { Database } from './driver.ts';
+
+/** Each rows that should not be there, with the kind of fault and what is wrong. */
+const CHECKS: readonly { readonly kind: string; readonly reason: string; readonly sql: string }[] = [
+  {
+    kind: 'orphan_log',
+    reason: 'a log row has no conversation',
+    sql: `SELECT 'log position ' || pos FROM log WHERE c NOT IN (SELECT c FROM heads)`,
+  },
+  {
+    kind: 'orphan_rows',
+    reason: 'rows have no conversation',
+    sql: `SELECT DISTINCT 'conversation number ' || c FROM rows WHERE c NOT IN (SELECT c FROM heads)`,
+  },
+  {
+    kind: 'orphan_tail',
+    reason: 'a tail has no conversation',
+    sql: `SELECT DISTINCT 'conversation number ' || slot / 16 FROM tail WHERE slot / 16 NOT IN (SELECT c FROM heads)`,
+  },
+  {
+    kind: 'orphan_body',
+    reason: 'a body has no log row',
+    sql: `SELECT 'log position ' || id / 262144 FROM bodies WHERE id / 262144 NOT IN (SELECT pos FROM log)`,
+  },
+  {
+    kind: 'missing_place',
+    reason: 'the log lacks versions, or has some twice, or they are not where they are looked for',
+    sql: `SELECT 'conversation ' || id FROM heads WHERE
+            (SELECT count(*) FROM places WHERE c = heads.c AND version <= folded) != folded
+            OR (SELECT count(*) FROM places WHERE c = heads.c) != folded
+            OR (SELECT count(DISTINCT version) FROM tail WHERE slot >= heads.c * 16 AND slot < heads.c * 16 + 16 AND version > folded)
+              != heads.version - folded
+            OR EXISTS (SELECT 1 FROM places LEFT JOIN log USING (pos) WHERE places.c = heads.c
+              AND (log.c IS NOT places.c OR log.version IS NOT places.version))
+            OR EXISTS (SELECT 1 FROM tail LEFT JOIN log USING (pos) WHERE slot >= heads.c * 16 AND slot < heads.c * 16 + 16
+              AND (log.c IS NOT heads.c OR log.version IS NOT tail.version))`,
+  },
+  {
+    kind: 'surplus_log',
+    reason: 'the log has more commits than the heads count',
+    sql: `SELECT 'the log' WHERE (SELECT count(*) FROM log) != (SELECT total(version) FROM heads)`,
+  },
+  {
+    kind: 'head_mismatch',
+    reason: 'the columns of a head are not those of its text',
+    sql: `SELECT 'conversation ' || id FROM heads WHERE json_extract(head, '$.version') IS NOT version
+            OR json_extract(head, '$.conversationId') IS NOT id OR json_extract(head, '$.lastActivityAt') IS NOT activity
+            OR json_extract(head, '$.createdAt') IS NOT created OR json_extract(head, '$.owner') IS NOT owner`,
+  },
+];
+
+/** Checks the file as SQLite sees it and as a store; a step for each check. */
+export function* verifyStore(database: Database): Generator<void, readonly StoreFault[]> {
+  const faults: StoreFault[] = [];
+  for (const [message] of database.prepare('PRAGMA integrity_check(100)').all()) {
+    if (message !== 'ok') faults.push({ kind: 'sqlite', place: 'the database file', reason: String(message) });
+  }
+  for (const { kind, reason, sql } of CHECKS) {
+    yield;
+    for (const [place] of database.prepare(`${sql} LIMIT 100`).all())
+      faults.push({ kind, place: String(place), reason });
+  }
+  return faults;
+}

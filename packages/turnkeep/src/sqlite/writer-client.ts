@@ -1,0 +1,228 @@
+import { Worker } from 'node:worker_threads';
+import type { Envelope } from '../core/backend.ts';
+import { errorFromData, TurnkeepError } from '../core/errors.ts';
+import { LIMITS } from '../core/limits.ts';
+import type { Receipt } from '../core/receipt.ts';
+import { afterPoll } from '../platform/timers.ts';
+import type { CollectStep } from './collect.ts';
+import type { StoreFile } from './store-file.ts';
+import { errorOf } from './writer-messages.ts';
+import type { CommitJob, FromWriter, Outcome, ToWriter, WriterStart } from './writer-messages.ts';
+
+/** Commits are sent in batches of this many, or at the end of the tick, so that the writer begins while others prepare. */
+const BATCH = 16;
+
+/** What the writer found when it opened the store. */
+export interface WriterFacts {
+  readonly wal: boolean;
+  readonly storeId: string;
+}
+
+/** What a group left in the log. */
+export interface Written {
+  readonly namespaces: ReadonlySet<string>;
+  /** About so many pages of the WAL. */
+  readonly pages: number;
+}
+
+/** Pages that a commit changes beside those that its text fills. */
+const PAGES_PER_COMMIT = 3;
+const PAGE_LENGTH = 4_096;
+
+interface Pending {
+  /** Absent for maintenance. */
+  readonly envelope?: Envelope | undefined;
+  readonly resolve: (outcome: Outcome) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** This process's end of the writer thread. */
+export class WriterClient {
+  readonly #worker: Worker;
+  readonly #place: string;
+  readonly #pending = new Map<number, Pending>();
+  readonly #onWritten: (written: Written) => void;
+  #outbox: CommitJob[] = [];
+  #nextJob = 1;
+  /** Why nothing is accepted any more. */
+  #gone: TurnkeepError | undefined;
+  #closing: Promise<void> | undefined;
+  #ended: () => void = () => undefined;
+
+  private constructor(worker: Worker, place: string, onWritten: (written: Written) => void) {
+    this.#worker = worker;
+    this.#place = place;
+    this.#onWritten = onWritten;
+  }
+
+  /** Starts the thread, which opens the store. `onWritten` hears of each group that left commits. */
+  static async start(
+    file: StoreFile,
+    onWritten: (written: Written) => void,
+  ): Promise<{ readonly client: WriterClient; readonly facts: WriterFacts }> {
+    const start: WriterStart = { file };
+    const worker = new Worker(new URL('./writer-thread.js', import.meta.url), { workerData: start });
+    const client = new WriterClient(worker, file.path, onWritten);
+    return { client, facts: await client.#opened() };
+  }
+
+  async commit(envelope: Envelope, signal?: AbortSignal): Promise<Receipt> {
+    if (this.#pending.size >= LIMITS.queuedCommits)
+      throw new TurnkeepError('overloaded', { queued: this.#pending.size });
+    const job = this.#nextJob++;
+    const abort = () => this.#abort(job, signal);
+    signal?.addEventListener('abort', abort, { once: true });
+    try {
+      const outcome = await this.#await(job, envelope, () => this.#enqueue(job, envelope));
+      if ('receipt' in outcome) return outcome.receipt;
+    } finally {
+      signal?.removeEventListener('abort', abort);
+    }
+    throw new Error('the writer answered a commit with something else');
+  }
+
+  /** One step of a collection. */
+  collectStep(namespace: string): Promise<CollectStep> {
+    return this.#maintain((job) => ({ kind: 'collect', job, namespace }));
+  }
+
+  /** Empties the WAL; `more` where a reader was in the way. */
+  truncate(): Promise<CollectStep> {
+    return this.#maintain((job) => ({ kind: 'truncate', job }));
+  }
+
+  /** Moves the rest of the WAL into the file, so that it begins anew. What goes wrong shows in the next commit. */
+  async checkpoint(): Promise<void> {
+    try {
+      await this.#maintain((job) => ({ kind: 'checkpoint', job }));
+    } catch {
+      // The WAL stays long for now.
+    }
+  }
+
+  /** Finishes what was accepted. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    if (this.#gone) return;
+    this.#flush();
+    this.#gone = new TurnkeepError('closed', { what: 'the store' });
+    const ended = new Promise<void>((resolve) => {
+      this.#ended = resolve;
+    });
+    this.#worker.ref();
+    this.#post({ kind: 'close' });
+    await ended;
+  }
+
+  #opened(): Promise<WriterFacts> {
+    return new Promise((resolve, reject) => {
+      this.#worker.on('message', (message: FromWriter) => {
+        if (message.kind === 'open') {
+          this.#worker.unref();
+          resolve(message);
+        } else if (message.kind === 'refused') {
+          reject(message.error ? errorFromData(message.error) : new Error(message.fault));
+        } else {
+          this.#receive(message);
+        }
+      });
+      const lost = (reason: string) => {
+        this.#lose(reason);
+        reject(new TurnkeepError('store_unavailable', { place: this.#place, reason }));
+      };
+      this.#worker.on('error', (error: Error) => lost(`the writer thread failed: ${error.message}`));
+      this.#worker.on('exit', (code) => lost(`the writer thread ended with code ${code}`));
+    });
+  }
+
+  #receive(message: FromWriter): void {
+    if (message.kind !== 'done') return;
+    const namespaces = new Set<string>();
+    let pages = 0;
+    for (const outcome of message.outcomes) {
+      const pending = this.#take(outcome.job);
+      if (!pending) continue;
+      if ('error' in outcome || 'fault' in outcome) {
+        pending.reject(errorOf(outcome));
+        continue;
+      }
+      if ('receipt' in outcome && pending.envelope && !outcome.receipt.replayed) {
+        namespaces.add(pending.envelope.commit.namespace);
+        pages += PAGES_PER_COMMIT + pending.envelope.canonical.length / PAGE_LENGTH;
+      }
+      pending.resolve(outcome);
+    }
+    if (namespaces.size > 0) this.#onWritten({ namespaces, pages });
+  }
+
+  #enqueue(job: number, envelope: Envelope): void {
+    if (this.#outbox.length === 0) afterPoll(() => this.#flush());
+    this.#outbox.push({ job, envelope });
+    if (this.#outbox.length >= BATCH) this.#flush();
+  }
+
+  async #maintain(message: (job: number) => ToWriter): Promise<CollectStep> {
+    const job = this.#nextJob++;
+    const outcome = await this.#await(job, undefined, () => this.#post(message(job)));
+    if ('step' in outcome) return outcome.step;
+    throw new Error('the writer answered a step with something else');
+  }
+
+  #await(job: number, envelope: Envelope | undefined, begin: () => void): Promise<Outcome> {
+    if (this.#gone) return Promise.reject(this.#gone);
+    return new Promise((resolve, reject) => {
+      // An idle store keeps no process alive; one that owes an answer does.
+      if (this.#pending.size === 0) this.#worker.ref();
+      this.#pending.set(job, { envelope, resolve, reject });
+      begin();
+    });
+  }
+
+  #take(job: number): Pending | undefined {
+    const pending = this.#pending.get(job);
+    this.#pending.delete(job);
+    if (this.#pending.size === 0) this.#worker.unref();
+    return pending;
+  }
+
+  /** A commit that is still here is withdrawn; one that was sent, by the writer, if no group has it. */
+  #abort(job: number, signal: AbortSignal | undefined): void {
+    const at = this.#outbox.findIndex((waiting) => waiting.job === job);
+    if (at < 0) {
+      if (this.#pending.has(job)) this.#post({ kind: 'abort', job });
+      return;
+    }
+    this.#outbox.splice(at, 1);
+    this.#take(job)?.reject(new TurnkeepError('aborted', { reason: String(signal?.reason) }));
+  }
+
+  #flush(): void {
+    if (this.#outbox.length === 0) return;
+    this.#post({ kind: 'commit', jobs: this.#outbox });
+    this.#outbox = [];
+  }
+
+  #post(message: ToWriter): void {
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
+    this.#worker.postMessage(message);
+  }
+
+  /** The thread is gone: of what it was given, nobody knows what became. */
+  #lose(reason: string): void {
+    this.#gone ??= new TurnkeepError('store_unavailable', { place: this.#place, reason });
+    const unsent = new Set(this.#outbox.map(({ job }) => job));
+    this.#outbox = [];
+    for (const [job, { envelope, reject }] of this.#pending) {
+      const isOpen = envelope !== undefined && !unsent.has(job);
+      reject(
+        isOpen ? new TurnkeepError('outcome_unknown', { commitId: envelope.commit.commitId, reason }) : this.#gone,
+      );
+    }
+    this.#pending.clear();
+    this.#ended();
+  }
+}
