@@ -56,6 +56,11 @@ export default {
     'typescript/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
     'unicorn/prefer-node-protocol': 'error',
     'vitest/no-focused-tests': 'error',
+    // Sentences of core's story.testkit.ts assert too.
+    'vitest/expect-expect': [
+      'error',
+      { assertFunctionNames: ['expect', '**.thenWrites', '**.thenRefuses', '**.thenReplays', '**.thenSees'] },
+    ],
     'vitest/no-disabled-tests': 'error',
     // A cast carries its why in a comment, which a rule cannot read.
     'typescript/no-unsafe-type-assertion': 'off',
@@ -75,6 +80,7 @@ export default {
   overrides: [
     ...Object.entries(layers).map(arrows),
     { files: [`${source}/cli/**`, `${source}/testing/main.ts`, 'test/src/**/main.ts'], rules: { 'no-console': 'off' } },
+    { files: ['**/*.testkit.ts'], rules: { 'vitest/no-standalone-expect': 'off' } },
     {
       // Plain JavaScript: tools load these by their default export, and nothing in them has a type.
       files: ['**/*.mjs'],
