@@ -117,7 +117,7 @@ export class Draft {
       assert(pending, 'a record of this commit exists');
       return pending;
     }
-    return readRecord(this.rows, ref);
+    return recordOf(this.rows.log(ref.owner, ref.version), ref);
   }
 
   /** The parsed body of a record, or `undefined` where its words are gone. */
@@ -185,8 +185,9 @@ function withoutWords(record: StoredRecord, redaction: Redaction): StoredRecord 
   return { digest: record.digest, nonce: null, body: null, redaction };
 }
 
-export function readRecord(rows: RowReader, ref: RecordRef): StoredRecord {
-  const record = rows.log(ref.owner, ref.version)?.records[ref.index];
+/** A record of a commit; `corrupt` where it is missing. */
+export function recordOf(log: LogRecord | undefined, ref: RecordRef): StoredRecord {
+  const record = log?.records[ref.index];
   if (!record) throw new TurnkeepError('corrupt', { place: placeOf(ref), reason: 'the record is missing' });
   return record;
 }

@@ -43,6 +43,8 @@ export interface VerifyCursor {
   readonly version: number;
   readonly chain: string;
   readonly afterKey: string | null;
+  /** What the message rows add up to so far. */
+  readonly counted: MessageCount;
 }
 
 const LOG_SLICE = 128;
@@ -62,7 +64,15 @@ export function verifyConversation(
 
 function start(rows: RowReader, sha256: Sha256, conversationId: ConversationId): VerifyCursor | undefined {
   const head = rows.head(conversationId);
-  return head && { head, version: 0, chain: chainStart(sha256, conversationId), afterKey: null };
+  return (
+    head && {
+      head,
+      version: 0,
+      chain: chainStart(sha256, conversationId),
+      afterKey: null,
+      counted: { messages: 0, sum: 0, lowest: 0, highest: 0 },
+    }
+  );
 }
 
 // ---- The log: every digest, and the chain over them
@@ -136,12 +146,34 @@ function verifyRows(rows: RowReader, cursor: VerifyCursor): VerifyStep {
   const slice = rows.scan(head.conversationId, { from, to: prefixEnd(''), limit: ROW_SLICE });
   const current = rows.head(head.conversationId) ?? head;
   // Rows are as they are now: an erasure that came in between has taken its share.
-  const faults = current.erasedAt === null ? slice.flatMap((row) => rowFaults(rows, current, row)) : [];
+  if (current.erasedAt !== null) return { commits: 0, records: 0, faults: [], next: null };
+  const faults = slice.flatMap((row) => rowFaults(rows, current, row));
+  const counted = slice.reduce((sum, row) => count(sum, row, head), cursor.counted);
   const last = slice.at(-1);
-  if (last && slice.length === ROW_SLICE)
-    return { commits: 0, records: 0, faults, next: { ...cursor, afterKey: last.key } };
-  const whole = current.erasedAt === null ? [...faults, ...headFaults(rows, current)] : faults;
-  return { commits: 0, records: 0, faults: whole, next: null };
+  if (last && slice.length === ROW_SLICE) {
+    return { commits: 0, records: 0, faults, next: { ...cursor, afterKey: last.key, counted } };
+  }
+  return { commits: 0, records: 0, faults: [...faults, ...headFaults(rows, head, current, counted)], next: null };
+}
+
+/** Own messages, by number, sum and range of their sequences: without a gap or a repeat these follow from each other. */
+interface MessageCount {
+  readonly messages: number;
+  readonly sum: number;
+  readonly lowest: number;
+  readonly highest: number;
+}
+
+/** Counts a message row, unless it came after the checking began. */
+function count(sum: MessageCount, row: Row, head: Head): MessageCount {
+  if (row.key[0] !== TABLES.messages || (row.value[1] as number) > head.version) return sum;
+  const sequence = numbersIn(row.key, 1)[2] as number;
+  return {
+    messages: sum.messages + 1,
+    sum: sum.sum + sequence,
+    lowest: sum.messages === 0 ? sequence : Math.min(sum.lowest, sequence),
+    highest: Math.max(sum.highest, sequence),
+  };
 }
 
 function rowFaults(rows: RowReader, head: Head, row: Row): readonly Fault[] {
@@ -244,23 +276,25 @@ function entryProblem(rows: RowReader, own: ConversationId, row: Row): Problem |
 }
 
 /** The head's counters against the rows: sequences without a gap or a repeat, a leaf that is there. */
-function headFaults(rows: RowReader, head: Head): readonly Fault[] {
-  const own = head.conversationId;
+function headFaults(rows: RowReader, head: Head, current: Head, counted: MessageCount): readonly Fault[] {
   const faults: Fault[] = [];
-  const sequences = rows
-    .scan(own, { from: TABLES.messages, to: prefixEnd(TABLES.messages) })
-    .map((row) => numbersIn(row.key, 1)[2] as number)
-    .sort((left, right) => left - right);
-  const first = head.lastSequence - sequences.length + 1;
-  const gap = sequences.findIndex((sequence, at) => sequence !== first + at);
-  const place = `conversation ${own}, head`;
-  if (gap >= 0 || sequences.length !== head.messages) {
-    const reason = `${sequences.length} messages of ${head.messages} are there, up to sequence ${head.lastSequence}`;
+  const place = `conversation ${head.conversationId}, head`;
+  if (!isGapless(head, counted)) {
+    const reason = `${counted.messages} messages of ${head.messages} are there, up to sequence ${head.lastSequence}`;
     faults.push({ kind: 'sequence', place, reason, affects: 'the order of messages' });
   }
-  const { leaf } = head;
-  if (leaf !== null && leaf !== head.cutTurn && !hasRow(rows, own, KEYS.turnId(leaf))) {
+  const { leaf } = current;
+  if (leaf !== null && leaf !== current.cutTurn && !hasRow(rows, head.conversationId, KEYS.turnId(leaf))) {
     faults.push({ kind: 'tree', place, reason: `the active leaf ${leaf} is not there`, affects: 'the active path' });
   }
   return faults;
+}
+
+function isGapless(head: Head, counted: MessageCount): boolean {
+  const { messages, sum, lowest, highest } = counted;
+  if (messages !== head.messages) return false;
+  if (messages === 0) return true;
+  return (
+    highest === head.lastSequence && highest - lowest + 1 === messages && sum === ((lowest + highest) * messages) / 2
+  );
 }

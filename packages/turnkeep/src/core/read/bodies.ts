@@ -2,15 +2,16 @@ import type { RowReader } from '../backend.ts';
 import { headerAt } from '../decide.ts';
 import type { Sha256 } from '../digest.ts';
 import { assert } from '../errors.ts';
-import { parseBody, readRecord } from '../draft.ts';
+import { parseBody, recordOf } from '../draft.ts';
 import type { RecordRef } from '../head.ts';
 import type { JsonObject } from '../json.ts';
-import type { LogHeader, StoredRecord } from '../log.ts';
+import type { LogHeader, LogRecord, StoredRecord } from '../log.ts';
 
 /** Reads records and headers of one snapshot: every digest checked, every header parsed once. */
 export class Bodies {
   readonly rows: RowReader;
   readonly sha256: Sha256;
+  readonly #logs = new Map<string, LogRecord>();
   readonly #headers = new Map<string, LogHeader>();
 
   constructor(rows: RowReader, sha256: Sha256) {
@@ -24,12 +25,12 @@ export class Bodies {
   }
 
   record(ref: RecordRef): StoredRecord {
-    return readRecord(this.rows, ref);
+    return recordOf(this.#log(ref.owner, ref.version), ref);
   }
 
   /** When a commit was made, as ISO text. */
   committedAt(owner: string, version: number): string {
-    const log = this.rows.log(owner, version);
+    const log = this.#log(owner, version);
     assert(log, 'a message has its commit');
     return new Date(log.at).toISOString();
   }
@@ -39,5 +40,15 @@ export class Bodies {
     let header = this.#headers.get(key);
     if (!header) this.#headers.set(key, (header = headerAt(this.rows, owner, version)));
     return header;
+  }
+
+  /** A commit's log record, fetched once. */
+  #log(owner: string, version: number): LogRecord | undefined {
+    const key = `${version} ${owner}`;
+    const known = this.#logs.get(key);
+    if (known) return known;
+    const log = this.rows.log(owner, version);
+    if (log) this.#logs.set(key, log);
+    return log;
   }
 }

@@ -2,10 +2,13 @@ import { TurnkeepError } from '../errors.ts';
 import type { MessageId, TurnId } from '../ids.ts';
 import { LIMITS } from '../limits.ts';
 import { ownCallsOf } from '../tree/calls.ts';
-import { backward, findMessage, messagesAt, segmentSees } from '../tree/messages.ts';
+import { backward, findMessage, forward, segmentSees } from '../tree/messages.ts';
 import type { PlacedMessage, Seen } from '../tree/messages.ts';
 import { pathTo } from '../tree/path.ts';
 import type { Segment, Tree } from '../tree/path.ts';
+
+const GROUP_CHECK = 1_024;
+const GROUP_STEP = 32;
 
 /** Where a window ends: before this message of this path, as it was when its last sequence was `lastSequence`. */
 export interface WindowCursor {
@@ -70,7 +73,8 @@ function collect(steps: Iterable<Step>, count: number): readonly PlacedMessage[]
     if (taken.length >= count && whole > 0) break;
     taken.push(message);
     if (open === 0 && taken.length <= count) whole = taken.length;
-    else if (open === 0) break;
+    // How large a group is that does not fit is told as far as it is worth reading.
+    else if (open === 0 || taken.length >= count + GROUP_CHECK) break;
   }
   if (whole === 0 && taken.length > 0) throw new TurnkeepError('group_too_large', { count: taken.length });
   return taken.slice(0, whole).reverse();
@@ -123,17 +127,34 @@ function startOf(tree: Tree, leaf: TurnId | null, seen: Seen, messageId: Message
   throw new TurnkeepError('bad_cursor', { reason: `${messageId} is not on this path` });
 }
 
-/** True where a result at or after the message answers a call before it. */
+/**
+ * True where a result at or after the message answers a call before it. A cursor of our own never stands there; one that
+ * was made by hand is checked within GROUP_CHECK messages to each side, so that paging does not follow a turn's length.
+ */
 function isInsideGroup(tree: Tree, segment: Segment, message: PlacedMessage, seen: Seen): boolean {
-  const visible = messagesAt(tree, message.owner, message.branch, message.position).filter((other) =>
-    segmentSees(segment, other, seen),
-  );
+  const { position, sequence } = message;
   const calls = new Set<string>();
-  for (const other of visible)
-    if (other.sequence < message.sequence) for (const callId of other.row.calls) calls.add(callId);
-  return visible.some(
-    (other) => other.sequence >= message.sequence && other.row.answers.some((callId) => calls.has(callId)),
-  );
+  for (const earlier of within(backward(tree, segment, seen, GROUP_STEP, message), position)) {
+    for (const callId of earlier.row.calls) calls.add(callId);
+  }
+  if (calls.size === 0) return false;
+  for (const later of within(
+    forward(tree, segment, seen, GROUP_STEP, { position, sequence: sequence - 1 }),
+    position,
+  )) {
+    if (later.row.answers.some((callId) => calls.has(callId))) return true;
+  }
+  return false;
+}
+
+/** The messages of one turn at the start of a sequence of them, at most GROUP_CHECK. */
+function* within(messages: Iterable<PlacedMessage>, position: number): Generator<PlacedMessage> {
+  let taken = 0;
+  for (const message of messages) {
+    if (message.position !== position || taken === GROUP_CHECK) return;
+    taken += 1;
+    yield message;
+  }
 }
 
 function hasEarlier(tree: Tree, leaf: TurnId | null, seen: Seen, first: PlacedMessage): boolean {

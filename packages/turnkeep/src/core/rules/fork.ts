@@ -5,7 +5,7 @@ import type { Head } from '../head.ts';
 import type { MessageId } from '../ids.ts';
 import { KEYS, numbersIn, prefixEnd } from '../keys.ts';
 import { id } from '../shapes.ts';
-import { findInheritedMessage, lastSequenceOn, messageById, placed, segmentSees } from '../tree/messages.ts';
+import { findInheritedMessage, lastSequenceOn, messageById, nextSeenInTurn, placed } from '../tree/messages.ts';
 import type { InheritedMessage } from '../tree/messages.ts';
 import { continuationBound, cutAfter, ownTurn, pathTo, turnAt } from '../tree/path.ts';
 import type { Cut, Segment, Tree, WholeCut } from '../tree/path.ts';
@@ -88,7 +88,7 @@ function cutOfFork(source: Tree, at: MessageId): Cut {
 function cutOfForkedFork(source: Tree, found: InheritedMessage): Cut {
   const { segments, at, message } = found;
   const segment = segments[at] as Segment;
-  const whole = isLastOfTurn(source, segment, message) ? cutAfter(source, segments, at, message.position) : undefined;
+  const whole = nextSeenInTurn(source, segment, message) ? undefined : cutAfter(source, segments, at, message.position);
   if (!whole || !isExtension(source, segments, at, whole)) return cutAtInherited(source, found);
   if (!whole.tail) {
     const { cut } = whole;
@@ -99,13 +99,6 @@ function cutOfForkedFork(source: Tree, found: InheritedMessage): Cut {
     return same ? { ...cut, cutSequence: message.sequence } : cut;
   }
   return hasRootEntries(source) ? cutAtTail(source) : linkToGrandparent(source, segments);
-}
-
-function isLastOfTurn(tree: Tree, segment: Segment, message: InheritedMessage['message']): boolean {
-  const from = KEYS.message(message.branch, message.position, message.sequence + 1);
-  const to = prefixEnd(KEYS.messagesAt(message.branch, message.position));
-  const later = tree.rows.scan(message.owner, { from, to });
-  return !later.some((row) => segmentSees(segment, placed(message.owner, row.key, row.value)));
 }
 
 /** True where no message stands in the tails between the message's turn and the whole cut after it. */

@@ -5,6 +5,8 @@ import type { MessageRow } from '../rows.ts';
 import { inheritedSegments } from './path.ts';
 import type { Segment, Tree } from './path.ts';
 
+const LATER_STEP = 16;
+
 /** A message with its place. */
 export interface PlacedMessage {
   readonly owner: ConversationId;
@@ -144,10 +146,30 @@ export function messageById(tree: Tree, owner: ConversationId, messageId: Messag
   return value && placed(owner, key, value);
 }
 
+/** The first message of the same turn after this one, whoever sees it. */
+export function nextInTurn(tree: Tree, message: PlacedMessage): PlacedMessage | undefined {
+  return laterInTurn(tree, message).next().value ?? undefined;
+}
+
 /** The first message of the same turn after this one that the segment sees. */
-export function nextInTurn(tree: Tree, segment: Segment, message: PlacedMessage): PlacedMessage | undefined {
-  const later = messagesAt(tree, message.owner, message.branch, message.position);
-  return later.find((other) => other.sequence > message.sequence && segmentSees(segment, other));
+export function nextSeenInTurn(tree: Tree, segment: Segment, message: PlacedMessage): PlacedMessage | undefined {
+  for (const later of laterInTurn(tree, message)) if (segmentSees(segment, later)) return later;
+  return undefined;
+}
+
+function* laterInTurn(tree: Tree, message: PlacedMessage): Generator<PlacedMessage, undefined> {
+  const { owner, branch, position } = message;
+  const to = prefixEnd(KEYS.messagesAt(branch, position));
+  let from = KEYS.message(branch, position, message.sequence + 1);
+  for (let step = 1; ; step = LATER_STEP) {
+    const rows = tree.rows.scan(owner, { from, to, limit: step });
+    for (const row of rows) {
+      const later = placed(owner, row.key, row.value);
+      yield later;
+      from = KEYS.message(branch, position, later.sequence + 1);
+    }
+    if (rows.length < step) return;
+  }
 }
 
 /** The highest sequence on a path, late tool results included; 0 on an empty path. */

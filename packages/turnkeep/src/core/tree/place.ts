@@ -4,7 +4,7 @@ import type { MessageId, TurnId } from '../ids.ts';
 import { afterSeparator, KEYS, numbersIn, prefixEnd } from '../keys.ts';
 import { isBefore, WHOLE } from '../rows.ts';
 import type { Stamp } from '../rows.ts';
-import { findInheritedMessage, messageById, messagesAt, nextInTurn } from './messages.ts';
+import { findInheritedMessage, messageById, nextInTurn, nextSeenInTurn } from './messages.ts';
 import type { InheritedMessage, PlacedMessage } from './messages.ts';
 import {
   continuationBound,
@@ -78,7 +78,7 @@ function underMessage(tree: Tree, messageId: MessageId): NewPlace {
 /** The cut at an own message: entries from the next message of its turn on are left out. */
 export function cutAtOwn(tree: Tree, message: PlacedMessage, asOf: number): Cut {
   const { owner, branch, position, sequence } = message;
-  const next = messagesAt(tree, owner, branch, position).find((other) => other.sequence > sequence);
+  const next = nextInTurn(tree, message);
   return {
     parent: { owner, branch },
     cutPosition: position,
@@ -93,7 +93,7 @@ export function cutAtInherited(tree: Tree, found: InheritedMessage): Cut {
   const { message } = found;
   const segment = found.segments[found.at];
   assert(segment, 'an inherited message stands in a segment');
-  const next = nextInTurn(tree, segment, message)?.row.stamp ?? null;
+  const next = nextSeenInTurn(tree, segment, message)?.row.stamp ?? null;
   const inherited =
     message.position < segment.position
       ? justAfter(turnAt(tree.rows, segment.owner, segment.branch, message.position + 1)?.base ?? null)
