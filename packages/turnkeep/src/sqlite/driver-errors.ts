@@ -49,6 +49,7 @@ const KINDS: Readonly<Record<string, DriverFaultKind>> = {
   SQLITE_CONSTRAINT: 'constraint',
   SQLITE_MISMATCH: 'constraint',
   ERR_NOT_DURABLE: 'io',
+  ERR_INDEX_CORRUPT: 'corrupt',
   ENOSPC: 'full',
   EDQUOT: 'full',
   EROFS: 'readonly',
