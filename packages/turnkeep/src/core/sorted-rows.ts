@@ -2,7 +2,8 @@ import { compareKeys } from './backend.ts';
 import type { Row, RowRange, RowValue } from './backend.ts';
 
 const CHUNK = 256;
-const SURROGATE = /[\ud800-\udfff]/;
+// From the first surrogate on, the order of units is not that of code points, nor that of a range's end.
+const HIGH_UNIT = /[\ud800-\uffff]/;
 
 interface Chunk<Value> {
   readonly keys: string[];
@@ -12,7 +13,7 @@ interface Chunk<Value> {
 /** Rows in key order, in chunks, so that an insert moves little whatever the number of rows. */
 export class SortedRows<Value = RowValue> {
   readonly #chunks: Chunk<Value>[] = [{ keys: [], values: [] }];
-  // Without a surrogate in any key, text order is JavaScript's own, which is far faster to ask for.
+  // Without a high unit in any key, text order is JavaScript's own, which is far faster to ask for.
   #plain = true;
   size = 0;
 
@@ -23,7 +24,7 @@ export class SortedRows<Value = RowValue> {
   }
 
   set(key: string, value: Value): void {
-    if (this.#plain && SURROGATE.test(key)) this.#plain = false;
+    if (this.#plain && HIGH_UNIT.test(key)) this.#plain = false;
     const index = this.#chunkIndex(key);
     const chunk = this.#chunks[index] as Chunk<Value>;
     const at = this.#lower(chunk.keys, key);

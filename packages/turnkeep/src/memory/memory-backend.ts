@@ -42,8 +42,8 @@ export class MemoryBackend implements Backend {
 
   async commit(envelope: Envelope, signal?: AbortSignal): Promise<Receipt> {
     this.#assertOpen(signal);
-    const namespace = this.#namespace(envelope.commit.namespace);
-    const decision = decide(namespace, envelope, this.#sha256);
+    const rows = this.#namespaces.get(envelope.commit.namespace) ?? new MemoryNamespace();
+    const decision = decide(rows, envelope, this.#sha256);
     if (decision.outcome === 'refuse') throw decision.error;
     if (decision.outcome === 'write') this.#write(envelope.commit.namespace, decision.writes);
     return decision.receipt;
