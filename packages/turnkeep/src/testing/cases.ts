@@ -1,0 +1,27 @@
+import type { ConformanceCase } from './case.ts';
+import { atomicity } from './clauses/s1-atomicity.ts';
+import { order } from './clauses/s2-order.ts';
+import { durability } from './clauses/s3-durability.ts';
+import { idempotency } from './clauses/s4-idempotency.ts';
+import { orderOfChecks } from './clauses/s5-order-of-checks.ts';
+import { races } from './clauses/s5-races.ts';
+import { isolation } from './clauses/s6-isolation.ts';
+import { limits } from './clauses/s7-limits.ts';
+import { values } from './clauses/s7-values.ts';
+import { errors } from './clauses/s8-errors.ts';
+import { neighbours } from './clauses/s9-neighbours.ts';
+
+/** The suite. */
+export const CASES: readonly ConformanceCase[] = [
+  ...atomicity,
+  ...order,
+  ...durability,
+  ...idempotency,
+  ...orderOfChecks,
+  ...races,
+  ...isolation,
+  ...values,
+  ...limits,
+  ...errors,
+  ...neighbours,
+];

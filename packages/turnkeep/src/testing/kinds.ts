@@ -1,0 +1,173 @@
+import type { Change, ChangeKind, ChangeOf, Expect } from '../core/change.ts';
+import type { Fence } from '../core/message.ts';
+import { append, HELD, IDLE_LAST_SEQUENCE, IDLE_LEAF, says, text } from './scenes.ts';
+import type { Scene } from './scenes.ts';
+
+/**
+ * How the suite makes each kind of change happen. The table has a row for every kind of `RULES`; a kind without one does
+ * not compile, and fails the suite.
+ */
+export interface KindEntry<Kind extends ChangeKind = ChangeKind> {
+  /** The scene of the conversation that the change is sent to, `none` for one that does not exist. */
+  readonly scene: Scene;
+  /** A commit between the scene and the change. */
+  readonly before?: readonly Change[] | undefined;
+  readonly change: ChangeOf<Kind>;
+  /** The same kind with other content, which the same commit id does not stand for. */
+  readonly other: ChangeOf<Kind>;
+  readonly expect?: Expect | undefined;
+  readonly fence?: Fence | undefined;
+}
+
+/** The conversation that forks are made of; it is in the scene `idle`. */
+export const FORK_SOURCE = 'fork-source';
+
+const transcript = { turn: IDLE_LEAF, lastSequence: IDLE_LAST_SEQUENCE };
+const payload = { state: { json: { step: 1 } }, bytes: { base64: 'AAEC/w==' } };
+
+export const KINDS: { readonly [Kind in ChangeKind]: KindEntry<Kind> } = {
+  'conversation.create': {
+    scene: 'none',
+    change: { kind: 'conversation.create', title: 'One', owner: 'ann' },
+    other: { kind: 'conversation.create', title: 'Another' },
+  },
+  'conversation.update': {
+    scene: 'idle',
+    change: { kind: 'conversation.update', title: 'A better title', pinned: true, readThrough: { reader: 'ann', sequence: 3 } },
+    other: { kind: 'conversation.update', title: 'A worse title' },
+  },
+  'conversation.fork': {
+    scene: 'none',
+    change: { kind: 'conversation.fork', source: FORK_SOURCE, at: 'm2', title: 'A fork' },
+    other: { kind: 'conversation.fork', source: FORK_SOURCE, at: 'm5' },
+  },
+  'conversation.erase': {
+    scene: 'idle',
+    change: { kind: 'conversation.erase', reason: 'asked_for' },
+    other: { kind: 'conversation.erase', reason: 'other' },
+  },
+  'message.append': {
+    scene: 'working',
+    change: { kind: 'message.append', message: says('assistant', 'the third answer', 'm7'), turnId: 't3' },
+    other: { kind: 'message.append', message: says('assistant', 'another answer', 'm7'), turnId: 't3' },
+    fence: HELD,
+  },
+  'message.redact': {
+    scene: 'idle',
+    change: { kind: 'message.redact', messageId: 'm2', reason: 'asked for', replacement: [text('(removed)')] },
+    other: { kind: 'message.redact', messageId: 'm2', reason: 'asked again' },
+  },
+  'turn.submit': {
+    scene: 'idle',
+    change: { kind: 'turn.submit', turnId: 't9', operationId: 'o9', messageId: 'm9', prompt: [text('a question')] },
+    other: { kind: 'turn.submit', turnId: 't8', operationId: 'o8', messageId: 'm8', prompt: [text('another question')] },
+  },
+  'turn.advance': {
+    scene: 'working',
+    change: { kind: 'turn.advance', turnId: 't3', to: 'completed' },
+    other: { kind: 'turn.advance', turnId: 't3', to: 'failed' },
+    fence: HELD,
+  },
+  'turn.record': {
+    scene: 'idle',
+    change: { kind: 'turn.record', turnId: 't9', parent: { turnId: 't1' }, origin: 'background' },
+    other: { kind: 'turn.record', turnId: 't9', parent: null, origin: 'background' },
+    // Creating and starting two turns in turn: four steps of the tree.
+    expect: { graphRevision: 4 },
+  },
+  'leaf.select': {
+    scene: 'idle',
+    change: { kind: 'leaf.select', turnId: 't1' },
+    other: { kind: 'leaf.select', turnId: 't2' },
+    expect: { graphRevision: 4 },
+  },
+  'operation.resolve': {
+    scene: 'submitted',
+    change: { kind: 'operation.resolve', operationId: 'o3', outcome: { status: 'failed', code: 'refused', message: 'no' } },
+    other: { kind: 'operation.resolve', operationId: 'o3', outcome: { status: 'succeeded' } },
+  },
+  'binding.save': {
+    scene: 'idle',
+    change: { kind: 'binding.save', turnId: 't2', history: 'provider', cursor: { at: 'resp_1' }, capture: 'live' },
+    other: { kind: 'binding.save', turnId: 't2', history: 'provider', cursor: { at: 'resp_2' }, capture: 'live' },
+  },
+  'attempt.start': {
+    scene: 'submitted',
+    change: { kind: 'attempt.start', attempt: 'a1', turnId: 't3' },
+    other: { kind: 'attempt.start', attempt: 'a2', turnId: 't3' },
+  },
+  'attempt.takeover': {
+    scene: 'working',
+    change: { kind: 'attempt.takeover', attempt: 'a2', turnId: 't3', fromToken: 1 },
+    other: { kind: 'attempt.takeover', attempt: 'a3', turnId: 't3', fromToken: 1 },
+  },
+  'checkpoint.create': {
+    scene: 'idle',
+    change: { kind: 'checkpoint.create', checkpointId: 'k2', type: 'agent', parent: { checkpointId: 'k1', revision: 0 }, payload },
+    other: { kind: 'checkpoint.create', checkpointId: 'k2', type: 'agent', payload: {} },
+  },
+  'checkpoint.advance': {
+    scene: 'idle',
+    change: { kind: 'checkpoint.advance', checkpointId: 'k1', from: 0, phase: 'in_flight', payload },
+    other: { kind: 'checkpoint.advance', checkpointId: 'k1', from: 0, payload: {} },
+  },
+  'checkpoint.write': {
+    scene: 'idle',
+    change: { kind: 'checkpoint.write', checkpointId: 'k1', revision: 0, task: 'node', index: 0, channel: 'out', value: { json: 1 } },
+    other: { kind: 'checkpoint.write', checkpointId: 'k1', revision: 0, task: 'node', index: 0, channel: 'out', value: { json: 2 } },
+  },
+  'task.create': {
+    scene: 'idle',
+    before: [{ kind: 'task.transition', taskId: 'w1', to: 'completed' }],
+    change: { kind: 'task.create', taskId: 'w2', title: 'send it', parentTaskId: 'w1', assignee: 'ann' },
+    other: { kind: 'task.create', taskId: 'w2', title: 'burn it' },
+  },
+  'task.amend': {
+    scene: 'idle',
+    change: { kind: 'task.amend', taskId: 'w1', title: 'write a good report', metadata: { pages: 3 } },
+    other: { kind: 'task.amend', taskId: 'w1', title: 'write a bad report' },
+  },
+  'task.transition': {
+    scene: 'idle',
+    change: { kind: 'task.transition', taskId: 'w1', to: 'completed', outcomeRef: 'report.txt' },
+    other: { kind: 'task.transition', taskId: 'w1', to: 'failed' },
+  },
+  'state.update': {
+    scene: 'idle',
+    change: { kind: 'state.update', stage: 'review', nextStep: 'read it', blockers: ['time'], plan: [{ do: 'read' }] },
+    other: { kind: 'state.update', stage: null },
+  },
+  'commitment.add': {
+    scene: 'idle',
+    change: { kind: 'commitment.add', commitmentId: 'c2', content: 'decision: no meetings' },
+    other: { kind: 'commitment.add', commitmentId: 'c2', content: 'more meetings' },
+  },
+  'commitment.resolve': {
+    scene: 'idle',
+    change: { kind: 'commitment.resolve', which: { commitmentId: 'c1' } },
+    other: { kind: 'commitment.resolve', which: { matching: 'report' } },
+  },
+  'commitment.expire': {
+    scene: 'idle',
+    change: { kind: 'commitment.expire', which: { matching: 'the report' } },
+    other: { kind: 'commitment.expire', which: { commitmentId: 'c1' } },
+  },
+  'summary.commit': {
+    scene: 'idle',
+    change: { kind: 'summary.commit', summaryId: 's1', upTo: 'm3', text: 'They asked twice.' },
+    other: { kind: 'summary.commit', summaryId: 's1', upTo: 'm3', text: 'They asked once.' },
+    expect: { transcript },
+  },
+};
+
+/** A change that is refused wherever it stands, and which of its refusals it is. */
+export const FAILING: Change = { kind: 'checkpoint.advance', checkpointId: 'no such checkpoint', from: 0, payload: {} };
+
+/** A change that is accepted in every scene. */
+export const PASSING: Change = append(says('user', 'a note', 'note'));
+
+/** The entry of any kind. */
+export function entryOf(kind: ChangeKind): KindEntry {
+  // Each entry holds changes of its own kind; a case only sends them.
+  return KINDS[kind] as unknown as KindEntry;
+}
