@@ -62,7 +62,7 @@ function withoutWords(log: LogRecord, kept: ReadonlySet<number> | undefined): Lo
   const records = log.records.map((record, index) =>
     kept?.has(index) ? record : { digest: record.digest, nonce: null, body: null },
   );
-  return { ...log, header: null, records };
+  return { ...log, header: null, nonce: null, records };
 }
 
 /** The records of the conversation that rows which stay refer to, by version. */

@@ -2,12 +2,12 @@ import type { Envelope, RowReader, WriteSet } from './backend.ts';
 import type { Commit, Expect } from './change.ts';
 import { chainStart } from './digest.ts';
 import type { Sha256 } from './digest.ts';
-import { Draft } from './draft.ts';
+import { Draft, fingerprint } from './draft.ts';
 import { decode } from './encoding.ts';
 import { TurnkeepError, assert, isTurnkeepError } from './errors.ts';
 import { newHead } from './head.ts';
 import type { Head } from './head.ts';
-import type { ConversationId, OperationId } from './ids.ts';
+import type { ConversationId, MessageId, OperationId } from './ids.ts';
 import type { Json } from './json.ts';
 import { KEYS } from './keys.ts';
 import type { LogHeader } from './log.ts';
@@ -17,7 +17,7 @@ import { checkFence } from './rules/attempt.ts';
 import { assertNotErased } from './rules/fork.ts';
 import { ruleFor } from './rules/index.ts';
 import { settleOpenOperation } from './rules/operation.ts';
-import { lastSequenceOn } from './tree/messages.ts';
+import { findMessage, lastSequenceOn } from './tree/messages.ts';
 import { pathTo } from './tree/path.ts';
 
 /** What `decide` answers: a write set and its receipt, the stored receipt of an earlier commit, or a refusal. */
@@ -55,7 +55,7 @@ function decideOrThrow(rows: RowReader, envelope: Envelope, sha256: Sha256): Dec
   const events = applyChanges(draft);
   settleOpenOperation(draft);
   draft.put(KEYS.commit(commit.commitId), [draft.version]);
-  const { writes, header } = draft.finish(events, fingerprint(envelope, envelope.nonces[0] ?? '', sha256));
+  const { writes, header } = draft.finish(events);
   return { outcome: 'write', writes, receipt: receiptOf(commit.conversationId, header, false) };
 }
 
@@ -76,20 +76,29 @@ function applyChanges(draft: Draft): readonly ChangeEvent[] {
   });
 }
 
-/** A fingerprint tells commits apart without telling anyone what they say: it is salted with the commit's nonce. */
-function fingerprint(envelope: Envelope, nonce: string, sha256: Sha256): string {
-  return sha256(`${nonce}\n${envelope.canonical}`);
-}
-
 function commitReplay(rows: RowReader, envelope: Envelope, sha256: Sha256): Receipt | undefined {
   const { commitId, conversationId } = envelope.commit;
   const version = rows.get(conversationId, KEYS.commit(commitId))?.[0] as number | undefined;
   if (version === undefined) return undefined;
   const header = headerAt(rows, conversationId, version);
-  if (fingerprint(envelope, header.nonce, sha256) !== header.fingerprint) {
+  const salts = saltsOf(rows, conversationId, header);
+  if (salts && fingerprint(envelope, salts, sha256) !== header.fingerprint) {
     throw new TurnkeepError('commit_id_reused', { commitId });
   }
   return receiptOf(conversationId, header, true);
+}
+
+/** What a stored fingerprint was salted with; `undefined` once words of the commit are gone: then its id alone tells it. */
+function saltsOf(rows: RowReader, conversationId: ConversationId, header: LogHeader): readonly string[] | undefined {
+  const head = rows.head(conversationId);
+  assert(head, 'a commit has its conversation');
+  const repeated = header.events.filter((event) => event.kind === 'message.append' && event['noop'] === true);
+  const records = repeated.map((event) => {
+    const ref = findMessage({ rows, head }, event['messageId'] as MessageId)?.row.ref;
+    return ref && rows.log(ref.owner, ref.version)?.records[ref.index];
+  });
+  const salts = [rows.log(conversationId, header.version)?.nonce, ...records.map((record) => record?.nonce)];
+  return salts.every((salt) => typeof salt === 'string') ? salts : undefined;
 }
 
 /** A repeated operation answers what its first commit was answered, whatever else this one asks. */

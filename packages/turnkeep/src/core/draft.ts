@@ -26,7 +26,9 @@ export class Draft {
   readonly #records: StoredRecord[] = [];
   readonly #edits = new Map<string, RecordEdit>();
   readonly #otherHeads: Head[] = [];
+  readonly #salts: string[] = [];
   #bytes = 0;
+  #nonceGone = false;
   #index = 0;
   /** The turn that this commit records: complete, and open to what follows it in the commit. */
   recording: TurnId | null = null;
@@ -131,21 +133,24 @@ export class Draft {
       const pending = this.#records[ref.index];
       assert(pending, 'a record of this commit exists');
       this.#records[ref.index] = withoutWords(pending, redaction);
+      this.#nonceGone = true;
       return;
     }
     const log = this.rows.log(ref.owner, ref.version);
     assert(log, 'a referenced log record exists');
     const records = log.records.map((record, at) => (at === ref.index ? withoutWords(record, redaction) : record));
-    const edited = { ...log, records };
+    const edited = { ...log, nonce: null, records };
     this.rows.putLog(ref.owner, edited);
     this.#edits.set(`${ref.owner}\n${ref.version}`, { conversation: ref.owner, version: ref.version, log: edited });
   }
 
+  /** Salts the commit's fingerprint with a record that says the same words: when they go, nobody can guess them from it. */
+  saltWith(ref: RecordRef): void {
+    this.#salts.push(this.record(ref).nonce ?? '');
+  }
+
   /** The write set of this commit, its header sealed and its head moved on. */
-  finish(
-    events: readonly ChangeEvent[],
-    fingerprint: string,
-  ): { readonly writes: WriteSet; readonly header: LogHeader } {
+  finish(events: readonly ChangeEvent[]): { readonly writes: WriteSet; readonly header: LogHeader } {
     const { envelope, head } = this;
     const header: LogHeader = {
       version: this.version,
@@ -153,8 +158,7 @@ export class Draft {
       at: envelope.now,
       leaf: head.leaf,
       graphRevision: head.graphRevision,
-      fingerprint,
-      nonce: envelope.nonces[0] ?? '',
+      fingerprint: fingerprint(envelope, [envelope.nonces[0] ?? '', ...this.#salts], this.sha256),
       events,
     };
     const text = encode(header);
@@ -163,6 +167,7 @@ export class Draft {
       at: header.at,
       header: text,
       headerDigest: this.sha256(text),
+      nonce: this.#nonceGone ? null : (envelope.nonces[0] ?? null),
       records: this.#records,
     };
     head.chain = chainAfter(this.sha256, head.chain, record);
@@ -179,6 +184,14 @@ export class Draft {
       },
     };
   }
+}
+
+/**
+ * A fingerprint tells commits apart without telling anyone what they say: it is salted with the commit's nonce, and with
+ * those of records that said the same before.
+ */
+export function fingerprint(envelope: Envelope, salts: readonly string[], sha256: Sha256): string {
+  return sha256(`${salts.join(' ')}\n${envelope.canonical}`);
 }
 
 function withoutWords(record: StoredRecord, redaction: Redaction): StoredRecord {

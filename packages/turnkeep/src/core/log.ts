@@ -32,6 +32,11 @@ export interface LogRecord {
   /** The encoding of a {@link LogHeader}; `null` once the conversation was erased. */
   readonly header: string | null;
   readonly headerDigest: string;
+  /**
+   * The salt of the fingerprint, 16 bytes in base64url; `null` once words of the commit are gone: nobody can then guess them
+   * from the fingerprint, and a replay is answered by the commit's id alone.
+   */
+  readonly nonce: string | null;
   readonly records: readonly StoredRecord[];
 }
 
@@ -44,9 +49,8 @@ export interface LogHeader {
   /** Head after this commit. */
   readonly leaf: TurnId | null;
   readonly graphRevision: number;
-  /** Salted with `nonce`. */
+  /** Of the commit as it was sent, salted with the log record's nonce. */
   readonly fingerprint: string;
-  readonly nonce: string;
   readonly events: readonly ChangeEvent[];
 }
 

@@ -12,7 +12,6 @@ const PHRASES = [
   `,"leaf":"`,
   `","graphRevision":`,
   `,"fingerprint":"`,
-  `","nonce":"`,
   `","events":[`,
   `{"kind":"message.append","messageId":"msg_${ID}.`,
   `","turnId":"turn_${ID}.`,

@@ -38,6 +38,7 @@ const LOG: LogRecord = {
   at: 1795981129321,
   header: HEADER,
   headerDigest: sha256(HEADER),
+  nonce: nonce(),
   records: [RECORD],
 };
 

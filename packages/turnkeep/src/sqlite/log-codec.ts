@@ -2,14 +2,16 @@ import type { LogRecord, Redaction, StoredRecord } from '../core/log.ts';
 import type { SqlRow, SqlValue } from './driver.ts';
 import { lengthenHeader, shortenHeader } from './header-phrases.ts';
 
-// A log row holds: the header in short form; the seals, which are the header's digest and then each record's digest and
-// nonce; the words of each record, one on a line (a body is one line of JSON); redactions by record. A longer body stands
+// A log row holds: the header in short form; the seals, which are the header's digest with the commit's nonce and then each
+// record's digest and nonce; the words of each record, one on a line (a body is one line of JSON); redactions by record. A longer body stands
 // in a row of its own, and has `+` on its line; where the words are gone the line is empty.
 
 const DIGEST_BYTES = 32;
 const NONCE_BYTES = 16;
 const SEAL_BYTES = DIGEST_BYTES + NONCE_BYTES;
 const ELSEWHERE = '+';
+/** What 16 zero bytes are in base64url: where the salt is gone. */
+const NO_NONCE = 'A'.repeat(22);
 
 /**
  * Bodies from this length on stand apart: rows of about 1 KB fill pages to 90%, and a turn of 3 KB in one row would
@@ -49,7 +51,7 @@ export function unpackLog(row: SqlRow, apart: ReadonlyMap<number, string>): LogR
     string,
     string | null,
   ];
-  const [headerDigest, ...sealed] = unpackSeals(seals);
+  const [commit, ...sealed] = unpackSeals(seals);
   const bodies = words.split('\n');
   const why = redactions === null ? {} : (JSON.parse(redactions) as { readonly [index: string]: Redaction });
   const records = sealed.map((seal, index) => unpackRecord(seal, bodies[index] ?? '', apart.get(index), why[index]));
@@ -57,7 +59,8 @@ export function unpackLog(row: SqlRow, apart: ReadonlyMap<number, string>): LogR
     version,
     at,
     header: header === null ? null : lengthenHeader(header),
-    headerDigest: headerDigest?.digest ?? '',
+    headerDigest: commit?.digest ?? '',
+    nonce: commit && commit.nonce !== '' && commit.nonce !== NO_NONCE ? commit.nonce : null,
     records,
   };
 }
@@ -94,24 +97,24 @@ function packRedactions(records: readonly StoredRecord[]): string | null {
 
 /** Digests and nonces as bytes; as JSON where some are not what a hash and a source of chance make (in tests). */
 function packSeals(log: LogRecord): SqlValue {
-  if (!DIGEST.test(log.headerDigest) || !log.records.every(isCompact)) {
-    return JSON.stringify([[log.headerDigest], ...log.records.map(({ digest, nonce }) => [digest, nonce ?? ''])]);
+  const seals = [{ digest: log.headerDigest, nonce: log.nonce }, ...log.records];
+  if (!seals.every(isCompact)) {
+    return JSON.stringify(seals.map(({ digest, nonce }) => [digest, nonce ?? '']));
   }
-  const bytes = Buffer.alloc(DIGEST_BYTES + SEAL_BYTES * log.records.length);
-  bytes.write(log.headerDigest, 0, 'base64url');
-  log.records.forEach(({ digest, nonce }, index) => {
-    const at = DIGEST_BYTES + SEAL_BYTES * index;
+  const bytes = Buffer.alloc(SEAL_BYTES * seals.length);
+  seals.forEach(({ digest, nonce }, index) => {
+    const at = SEAL_BYTES * index;
     bytes.write(digest, at, 'base64url');
     if (nonce !== null) bytes.write(nonce, at + DIGEST_BYTES, 'base64url');
   });
   return bytes;
 }
 
-function isCompact({ digest, nonce }: StoredRecord): boolean {
+function isCompact({ digest, nonce }: Pick<StoredRecord, 'digest' | 'nonce'>): boolean {
   return DIGEST.test(digest) && (nonce === null || NONCE.test(nonce));
 }
 
-/** The header's seal, without nonce, and then the records'. */
+/** The seal of the commit (its header's digest, the fingerprint's salt), and then the records'. */
 function unpackSeals(seals: SqlValue): readonly Seal[] {
   if (typeof seals === 'string') {
     const pairs = JSON.parse(seals) as readonly (readonly string[])[];
@@ -119,8 +122,8 @@ function unpackSeals(seals: SqlValue): readonly Seal[] {
   }
   const view = seals as Uint8Array; // the column holds text or a blob
   const bytes = Buffer.from(view.buffer, view.byteOffset, view.byteLength);
-  const out: Seal[] = [{ digest: bytes.toString('base64url', 0, DIGEST_BYTES), nonce: '' }];
-  for (let at = DIGEST_BYTES; at < bytes.length; at += SEAL_BYTES) {
+  const out: Seal[] = [];
+  for (let at = 0; at < bytes.length; at += SEAL_BYTES) {
     const nonceAt = at + DIGEST_BYTES;
     out.push({
       digest: bytes.toString('base64url', at, nonceAt),

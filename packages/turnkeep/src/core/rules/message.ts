@@ -73,6 +73,7 @@ function sameAgain(draft: Draft, known: PlacedMessage, content: MessageContent):
   const body = draft.body(ref);
   if (body === undefined) throw new TurnkeepError('redacted', { messageId });
   if (!sameJson(body, content as unknown as JsonObject)) throw new TurnkeepError('message_conflict', { messageId });
+  draft.saltWith(ref);
   return { kind: 'message.append', messageId, sequence: known.sequence, noop: true };
 }
 
