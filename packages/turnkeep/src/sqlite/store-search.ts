@@ -6,7 +6,7 @@ import { searchTexts } from '../core/search-text.ts';
 import type { Database, SqlRow, Statement } from './driver.ts';
 import type { SearchIndex } from './search-index.ts';
 import type { StoreReader } from './store-reader.ts';
-import { RECORDS } from './store-schema.ts';
+import { RECORDS, TAIL_COMMITS } from './store-schema.ts';
 
 /** A conversation with fewer commits than this is scanned: faster than to pick its commits from all that a text hits. */
 const SCANNED_COMMITS = 2_000;
@@ -47,8 +47,8 @@ export class StoreSearch {
       `SELECT ${columns} ${joined} WHERE log.n = ? AND log.pos < ? AND log.pos > ? ORDER BY log.pos DESC LIMIT ${SLICE}`,
     );
     this.#ownNewest = database.prepare(
-      `SELECT pos FROM (SELECT pos FROM places WHERE c = ?1 AND pos < ?2 UNION ALL
-       SELECT pos FROM tail WHERE slot >= ?1 * 16 AND slot < ?1 * 16 + 16 AND pos < ?2) ORDER BY pos DESC`,
+      `SELECT pos FROM (SELECT pos FROM places WHERE c = ? AND pos < ? UNION ALL
+       SELECT pos FROM tail WHERE slot >= ? AND slot < ? AND pos < ?) ORDER BY pos DESC`,
     );
     this.#placeOf = database.prepare(`SELECT ${columns} ${joined} WHERE log.pos = ? AND log.n = ?`);
     this.#count = database.prepare('SELECT sum(version) FROM heads WHERE c = ?');
@@ -90,7 +90,10 @@ export class StoreSearch {
   }
 
   *#scanOwn(scope: Scope, only: ReadonlySet<number>, before: number): Generator<void, readonly Hit[]> {
-    const positions = [...only].flatMap((c) => this.#ownNewest.all(c, before).map((row) => row[0] as number));
+    const positions = [...only].flatMap((c) => {
+      const slot = c * TAIL_COMMITS;
+      return this.#ownNewest.all(c, before, slot, slot + TAIL_COMMITS, before).map((row) => row[0] as number);
+    });
     positions.sort((left, right) => right - left);
     const hits: Hit[] = [];
     for (const [at, pos] of positions.entries()) {
