@@ -1,4 +1,12 @@
 import type { ConformanceCase } from './case.ts';
+import { windows } from './clauses/r1-windows.ts';
+import { pages } from './clauses/r2-pages.ts';
+import { lists } from './clauses/r3-lists.ts';
+import { search } from './clauses/r4-search.ts';
+import { feeds } from './clauses/r5-feeds.ts';
+import { erasure } from './clauses/r6-erasure.ts';
+import { redaction } from './clauses/r7-redaction.ts';
+import { forks } from './clauses/r8-forks.ts';
 import { atomicity } from './clauses/s1-atomicity.ts';
 import { order } from './clauses/s2-order.ts';
 import { durability } from './clauses/s3-durability.ts';
@@ -24,4 +32,12 @@ export const CASES: readonly ConformanceCase[] = [
   ...limits,
   ...errors,
   ...neighbours,
+  ...windows,
+  ...pages,
+  ...lists,
+  ...search,
+  ...feeds,
+  ...erasure,
+  ...redaction,
+  ...forks,
 ];

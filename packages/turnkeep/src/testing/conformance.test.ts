@@ -6,7 +6,7 @@ import { runConformance } from './run.ts';
 import { MODES } from './store.ts';
 import { TARGETS } from './targets.ts';
 
-const clauses = (Object.keys(CLAUSES) as readonly Clause[]).filter((clause) => CASES.some((one) => one.clause === clause));
+const clauses = Object.keys(CLAUSES) as readonly Clause[];
 
 describe.each([...TARGETS.values()])('the suite on $name', (target) => {
   const modes = target.durable ? MODES : MODES.filter((mode) => mode !== 'reopen');
