@@ -163,8 +163,9 @@ export const checkpointWrite: Rule<'checkpoint.write'> = {
     if (!draft.get(KEYS.checkpoint(checkpointId, revision))) throw new TurnkeepError('no_checkpoint', { checkpointId });
     const taskPath = change.taskPath ?? '';
     const record = draft.addRecord({ channel, value: change.value }, path);
-    // Negative indexes are special channels of some agents: they come first.
-    const place = `${taskPath}\u0001${task}\u0001${index < 0 ? '-' : ''}${numberKey(Math.abs(index))}`;
+    // Negative indexes are special channels of some agents: they come first, the lowest at the start.
+    const order = index < 0 ? `-${numberKey(Number.MAX_SAFE_INTEGER + index)}` : numberKey(index);
+    const place = `${taskPath}\u0001${task}\u0001${order}`;
     draft.put(KEYS.pendingWrite(checkpointId, revision, place), [draft.version, record, taskPath, task, index]);
     return { kind, checkpointId, revision, task, index, record };
   },
