@@ -1,14 +1,15 @@
 import { matchFolded } from '../fold.ts';
-import { unpackMessage } from '../rows.ts';
 import { snippet } from '../snippet.ts';
 import { searchTexts } from '../search-text.ts';
 import type { SearchText } from '../search-text.ts';
 import type { ConversationId, MessageId, TurnId } from '../ids.ts';
 import { KEYS, TABLES, afterSeparator, numbersIn } from '../keys.ts';
 import type { LogHeader, LogRecord } from '../log.ts';
+import type { ChangeEvent } from '../receipt.ts';
 import { decode } from '../encoding.ts';
 import { livingDescendants } from '../collect.ts';
-import type { RowReader } from '../backend.ts';
+import type { Row, RowReader } from '../backend.ts';
+import type { Head, RecordRef } from '../head.ts';
 import { findMessage, placed, segmentSees } from '../tree/messages.ts';
 import type { PlacedMessage } from '../tree/messages.ts';
 import { pathTo, scanPrefix } from '../tree/path.ts';
@@ -90,9 +91,7 @@ function titleOwner(
   log: LogRecord,
   record: number,
 ): 'current' | 'stale' | undefined {
-  if (log.header === null) return undefined;
-  const event = (decode(log.header) as unknown as LogHeader).events.find((one) => one.record === record);
-  if (!event?.kind.startsWith('conversation.')) return undefined;
+  if (!eventOf(log, record)?.kind.startsWith('conversation.')) return undefined;
   const fields = rows.head(owner)?.fields;
   return fields?.owner === owner && fields.version === log.version && fields.index === record ? 'current' : 'stale';
 }
@@ -139,7 +138,7 @@ function readerOf(rows: RowReader, message: PlacedMessage): SeenMessage | undefi
   return undefined;
 }
 
-/** The messages whose words a record holds: the one that brought it, and those that share it as their prompt. */
+/** The messages that show a record's words; those of a redaction's replacement stand for the words that it took away. */
 function holders(
   rows: RowReader,
   owner: ConversationId,
@@ -147,53 +146,95 @@ function holders(
   record: number,
   scope: SearchScope,
 ): readonly PlacedMessage[] {
-  if (log.header === null) return holdersByScan(rows, owner, log.version, record);
-  const event = (decode(log.header) as unknown as LogHeader).events.find((one) => one.record === record);
-  const messageId = event?.['messageId'];
-  if (typeof messageId !== 'string') return [];
-  const tree = treeOf(rows, owner);
-  const first = tree && findMessage(tree, messageId);
-  const promptId = event?.['promptId'];
-  const others = typeof promptId === 'string' ? sharersOf(rows, owner, promptId, scope) : [];
-  return first ? [first, ...others] : others;
+  const ref = { owner, version: log.version, index: record };
+  if (log.header === null) return showing(rows, replacedBy(rows, ref) ?? ref, scope);
+  const event = eventOf(log, record);
+  const redacted = event?.kind === 'message.redact' ? messageOf(rows, owner, event) : undefined;
+  return showing(rows, redacted?.row.ref ?? ref, scope);
 }
 
-function treeOf(rows: RowReader, owner: ConversationId): Tree | undefined {
-  const head = rows.head(owner);
-  return head && { rows, head };
-}
-
-function sharersOf(
-  rows: RowReader,
-  owner: ConversationId,
-  promptId: string,
-  scope: SearchScope,
-): readonly PlacedMessage[] {
-  const owners = scope.kind === 'namespace' ? [owner] : [...new Set([owner, scope.tree.head.conversationId])];
-  return owners.flatMap((conversation) => {
-    const tree = treeOf(rows, conversation);
-    const uses = tree ? scanPrefix(rows, conversation, KEYS.promptUsesOf(promptId)) : [];
-    return uses.flatMap((row) => {
-      const sequence = numbersIn(afterSeparator(row.key), 0)[0] as number;
-      const [branch, position] = row.value as readonly [number, number];
-      const key = KEYS.message(branch, position, sequence);
-      const value = rows.get(conversation, key);
-      return value ? [placed(conversation, key, value)] : [];
-    });
+/** Of an erased conversation: the record whose words this one replaces. */
+function replacedBy(rows: RowReader, ref: RecordRef): RecordRef | undefined {
+  const messages = scanPrefix(rows, ref.owner, TABLES.messages).map((row) => placed(ref.owner, row.key, row.value));
+  const found = messages.find(({ row }) => {
+    const replacement = rows.log(row.ref.owner, row.ref.version)?.records[row.ref.index]?.redaction?.replacement;
+    return replacement && isSame(replacement, ref);
   });
+  return found?.row.ref;
+}
+
+/** The messages that show a record: the one that brought it, and those that share it as their prompt. */
+function showing(rows: RowReader, ref: RecordRef, scope: SearchScope): readonly PlacedMessage[] {
+  const log = rows.log(ref.owner, ref.version);
+  if (!log) return [];
+  if (log.header === null) return [...bringers(rows, ref), ...sharers(rows, ref, '', scope)];
+  const event = eventOf(log, ref.index);
+  const first = event && messageOf(rows, ref.owner, event);
+  if (!first) return [];
+  const promptId = event['promptId'];
+  return typeof promptId === 'string' ? [first, ...sharers(rows, ref, promptId, scope)] : [first];
+}
+
+/** The event that a record belongs to; `undefined` where the header went with an erasure. */
+function eventOf(log: LogRecord, record: number): ChangeEvent | undefined {
+  if (log.header === null) return undefined;
+  return (decode(log.header) as unknown as LogHeader).events.find((one) => one.record === record);
+}
+
+function messageOf(rows: RowReader, owner: ConversationId, event: ChangeEvent): PlacedMessage | undefined {
+  const head = rows.head(owner);
+  const messageId = event['messageId'];
+  return head && typeof messageId === 'string' ? findMessage({ rows, head }, messageId) : undefined;
 }
 
 /** Of an erased conversation: the rows that a fork still sees tell which of them show the record. */
-function holdersByScan(
-  rows: RowReader,
-  owner: ConversationId,
-  version: number,
-  record: number,
-): readonly PlacedMessage[] {
-  return scanPrefix(rows, owner, TABLES.messages)
-    .filter((row) => {
-      const { ref } = unpackMessage(row.value, owner);
-      return ref.owner === owner && ref.version === version && ref.index === record;
-    })
-    .map((row) => placed(owner, row.key, row.value));
+function bringers(rows: RowReader, ref: RecordRef): readonly PlacedMessage[] {
+  return scanPrefix(rows, ref.owner, TABLES.messages)
+    .map((row) => placed(ref.owner, row.key, row.value))
+    .filter((message) => isSame(message.row.ref, ref) && !isSharer(message));
+}
+
+/** The messages of the scope that show an earlier message's prompt; of any prompt where none is named. */
+function sharers(rows: RowReader, ref: RecordRef, promptId: string, scope: SearchScope): readonly PlacedMessage[] {
+  const near = scope.kind === 'namespace' ? family(rows, ref.owner) : lineage(rows, scope.tree);
+  const prefix = promptId === '' ? TABLES.promptUses : KEYS.promptUsesOf(promptId);
+  return [...near]
+    .flatMap((conversation) =>
+      scanPrefix(rows, conversation, prefix).flatMap((use) => messageOfUse(rows, conversation, use)),
+    )
+    .filter((message) => isSame(message.row.ref, ref));
+}
+
+function messageOfUse(rows: RowReader, conversation: ConversationId, use: Row): readonly PlacedMessage[] {
+  const sequence = numbersIn(afterSeparator(use.key), 0)[0] as number;
+  const [branch, position] = use.value as readonly [number, number];
+  const key = KEYS.message(branch, position, sequence);
+  const value = rows.get(conversation, key);
+  return value ? [placed(conversation, key, value)] : [];
+}
+
+/** True where another message brought the words. */
+function isSharer(message: PlacedMessage): boolean {
+  return message.row.ref.version !== message.row.stamp.version || message.row.ref.owner !== message.owner;
+}
+
+function isSame(left: RecordRef, right: RecordRef): boolean {
+  return left.owner === right.owner && left.version === right.version && left.index === right.index;
+}
+
+/** A conversation and those that it inherits from. */
+function lineage(rows: RowReader, tree: Tree): ReadonlySet<ConversationId> {
+  const owners = new Set<ConversationId>();
+  for (let next: Head | undefined = tree.head; next;) {
+    owners.add(next.conversationId);
+    next = next.source === null ? undefined : rows.head(next.source);
+  }
+  return owners;
+}
+
+/** A conversation and all that were forked from it, or from a fork of it, and so on; erased ones too. */
+function family(rows: RowReader, conversation: ConversationId): ReadonlySet<ConversationId> {
+  const members = new Set<ConversationId>([conversation]);
+  for (const member of members) for (const row of scanPrefix(rows, member, TABLES.forks)) members.add(row.key.slice(1));
+  return members;
 }
