@@ -1,0 +1,78 @@
+import type { JsonObject, MessageContent, MessageId } from 'turnkeep/core';
+import { callsAndAnswers, targetOfAnswer } from '../calls.ts';
+import type { Target } from '../calls.ts';
+import type { ChangeOf, Draft, Mark } from '../draft.ts';
+import type { Message } from '../model.ts';
+import { findMessage, inheritsTurns, ownTurn } from '../path.ts';
+import { refuse } from '../refusal.ts';
+import { sameJson } from '../same.ts';
+
+/** The same id with the same content is a no-op, with other content a conflict. */
+export function append(draft: Draft, change: ChangeOf<'message.append'>): Mark {
+  const { kind } = change;
+  const { messageId: given, ...content } = change.message;
+  const messageId = given as MessageId; // minted beforehand where the caller gave none
+  const known = findMessage(draft.conversation, messageId);
+  if (known) return again(draft, known, content);
+  const { answers } = callsAndAnswers(content as unknown as JsonObject);
+  const target = answers.length > 0 ? targetOfAnswers(draft, change, answers) : targetOfMessage(draft, change);
+  const turn = target.turnId === null ? undefined : ownTurn(draft.conversation, target.turnId);
+  const isOutput = content.role === 'assistant' || content.role === 'tool';
+  if (turn && isOutput && !target.late) draft.requireFence(turn);
+  const { role, taskId } = content;
+  const sequence = draft.addMessage({ messageId, role, words: draft.say(content), ...target }, taskId);
+  return { kind, messageId, turnId: target.turnId, sequence, ...(target.late ? { late: true } : {}) };
+}
+
+function again(draft: Draft, known: Message, content: MessageContent) {
+  const { messageId, sequence } = known;
+  const held = draft.contentOf(known.words);
+  if (held === null) return refuse('redacted', { messageId });
+  if (!sameJson(held, content)) return refuse('message_conflict', { messageId });
+  return { kind: 'message.append' as const, messageId, sequence, noop: true };
+}
+
+/** The turn that was named, else the active leaf; a turn that has ended takes only late results. */
+function targetOfMessage(draft: Draft, change: ChangeOf<'message.append'>): Target {
+  const { conversation } = draft;
+  const turnId = change.turnId === undefined ? conversation.leaf : change.turnId;
+  if (turnId === null) return root(draft);
+  const turn = ownTurn(conversation, turnId);
+  if (!turn) return refuse('no_turn', { turnId });
+  if (draft.hasEnded(turn)) {
+    const state = turn.moves[turn.moves.length - 1]?.state ?? 'completed';
+    return refuse('turn_terminal', { turnId, state });
+  }
+  return { turnId, late: false };
+}
+
+/** The root takes messages only before the first turn; in a fork that inherits turns, never. */
+function root(draft: Draft): Target {
+  const { conversation } = draft;
+  if (conversation.turns.length > 0 || inheritsTurns(conversation)) refuse('no_turn', { turnId: null });
+  return { turnId: null, late: false };
+}
+
+/** All calls that one message answers stand in one turn, the named one where one is named. */
+function targetOfAnswers(draft: Draft, change: ChangeOf<'message.append'>, answers: readonly string[]): Target {
+  const targets = answers.map((callId) => targetOfAnswer(draft, callId));
+  const [first = { turnId: null, late: false }] = targets;
+  if (targets.some((target) => target.turnId !== first.turnId)) {
+    return refuse('invalid_value', { path: `${draft.where}.message.parts`, reason: '' });
+  }
+  if (change.turnId !== undefined && change.turnId !== first.turnId) {
+    return refuse('invalid_value', { path: `${draft.where}.turnId`, reason: '' });
+  }
+  return first;
+}
+
+/** Takes a message's words away wherever they are shared; its place stays, and its id is not taken again. */
+export function redact(draft: Draft, change: ChangeOf<'message.redact'>): Mark {
+  const { kind, messageId, reason, replacement: parts } = change;
+  const message = findMessage(draft.conversation, messageId);
+  if (!message) return refuse('no_message', { messageId });
+  if (draft.contentOf(message.words) === null) return { kind, messageId, noop: true };
+  const replacement = parts ? draft.say({ parts }) : null;
+  draft.redactions.set(message.words, { reason, at: new Date(draft.now).toISOString(), replacement });
+  return { kind, messageId };
+}

@@ -1,0 +1,72 @@
+/**
+ * Compares a backend with the oracle on random histories:
+ *
+ *     npm run oracle -- --seed 1 --seeds 1000 --ops 350 [--backend memory] [--coverage] [--without search]
+ *
+ * is the long run (350,000 commits). It prints the seed and, where the two differ, both answers, the last commits, and
+ * the shortest history that it could find which still ends in that difference.
+ */
+import { parseArgs } from 'node:util';
+import { BACKENDS } from './backends.ts';
+import { tableOf } from './coverage.ts';
+import type { Coverage } from './coverage.ts';
+import { drive } from './drive.ts';
+import type { Driven } from './drive.ts';
+import { shrink } from './shrink.ts';
+import { lineOf } from './trace.ts';
+import type { Difference, Subject } from './world.ts';
+
+const LAST = 12;
+
+async function main(): Promise<number> {
+  const { values } = parseArgs({
+    options: {
+      seed: { type: 'string', default: '1' },
+      seeds: { type: 'string', default: '100' },
+      ops: { type: 'string', default: '350' },
+      backend: { type: 'string', default: 'memory' },
+      without: { type: 'string', multiple: true },
+      coverage: { type: 'boolean', default: false },
+    },
+  });
+  const open = BACKENDS[values.backend];
+  if (!open) {
+    console.error(`No backend is called ${values.backend}; there are: ${Object.keys(BACKENDS).join(', ')}`);
+    return 2;
+  }
+  const subject = { open, without: values.without };
+  const first = Number(values.seed);
+  const last = first + Number(values.seeds) - 1;
+  const coverage: Coverage = new Map();
+  let operations = 0;
+  let comparisons = 0;
+  for (let seed = first; seed <= last; seed++) {
+    const driven = await drive(seed, Number(values.ops), subject, coverage);
+    operations += driven.operations;
+    comparisons += driven.comparisons;
+    if (driven.difference) {
+      await report(seed, driven, driven.difference, subject);
+      return 1;
+    }
+  }
+  if (values.coverage) console.log(tableOf(coverage));
+  console.log(
+    `${values.backend}: seeds ${first} to ${last}: ${operations} commits, ${comparisons} comparisons, no difference`,
+  );
+  return 0;
+}
+
+async function report(seed: number, driven: Driven, difference: Difference, subject: Subject): Promise<void> {
+  console.log(`seed ${seed}, commit ${driven.operations}: ${told(difference)}`);
+  console.log(`the last ${LAST} commits:`);
+  for (const item of driven.trace.slice(-LAST)) console.log(`  ${lineOf(item)}`);
+  const shrunk = await shrink(driven.trace, difference, subject);
+  console.log(`\nat its shortest (${shrunk.trace.length} commits): ${told(shrunk.difference)}`);
+  for (const item of shrunk.trace) console.log(`  ${lineOf(item)}`);
+}
+
+function told({ about, oracle, store }: Difference): string {
+  return `${about}\n  oracle: ${oracle}\n  store:  ${store}`;
+}
+
+process.exitCode = await main();
