@@ -17,7 +17,7 @@ export { parseJson } from './json.ts';
 export type { Json, JsonObject } from './json.ts';
 export { LIMITS } from './limits.ts';
 export type { LimitName } from './limits.ts';
-export type { LogHeader, LogRecord, Redaction, StoredRecord } from './log.ts';
+export type { LogHeader, LogRecord, Redaction, StoredRecord, Tier } from './log.ts';
 export * from './message.ts';
 export type { ChangeEvent, Receipt } from './receipt.ts';
 export { TASK_TRANSITIONS } from './rules/task.ts';

@@ -3,6 +3,9 @@ import type { Json } from './json.ts';
 import type { Role } from './message.ts';
 import type { ChangeEvent } from './receipt.ts';
 
+/** Where words lie: in the log itself, or in a compressed archive. */
+export type Tier = 'hot' | 'cool';
+
 /** A record as it is stored: its words, its nonce and the digest of both. */
 export interface StoredRecord {
   readonly digest: string;
@@ -38,6 +41,8 @@ export interface LogRecord {
    */
   readonly nonce: string | null;
   readonly records: readonly StoredRecord[];
+  /** Where the words lie; `hot` when absent. No reading answers otherwise for it, but for saying so. */
+  readonly tier?: Tier | undefined;
 }
 
 /** What a commit did, without words: ids, places and counters. */

@@ -5,7 +5,7 @@ import { assert } from '../errors.ts';
 import { parseBody, recordOf } from '../draft.ts';
 import type { RecordRef } from '../head.ts';
 import type { JsonObject } from '../json.ts';
-import type { LogHeader, LogRecord, StoredRecord } from '../log.ts';
+import type { LogHeader, LogRecord, StoredRecord, Tier } from '../log.ts';
 
 /** Reads records and headers of one snapshot: every digest checked, every header parsed once. */
 export class Bodies {
@@ -26,6 +26,11 @@ export class Bodies {
 
   record(ref: RecordRef): StoredRecord {
     return recordOf(this.#log(ref.owner, ref.version), ref);
+  }
+
+  /** Where a record's words lie. */
+  tier(ref: RecordRef): Tier {
+    return this.#log(ref.owner, ref.version)?.tier ?? 'hot';
   }
 
   /** When a commit was made, as ISO text. */

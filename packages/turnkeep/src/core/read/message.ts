@@ -5,10 +5,8 @@ import { findMessage } from '../tree/messages.ts';
 import type { PlacedMessage } from '../tree/messages.ts';
 import type { Tree } from '../tree/path.ts';
 import { turnIdAt } from '../tree/place.ts';
+import type { Tier } from '../log.ts';
 import type { Bodies } from './bodies.ts';
-
-/** Where a message's body lies. */
-export type Tier = 'hot' | 'cool';
 
 /** A message as it is read: what was said, and where it stands. */
 export interface Message extends MessageContent {
@@ -35,7 +33,7 @@ export function readMessage(tree: Tree, bodies: Bodies, placed: PlacedMessage): 
     turnId: turnIdAt(tree, placed),
     sequence: placed.sequence,
     committedAt: bodies.committedAt(placed.owner, row.stamp.version),
-    tier: 'hot' as const,
+    tier: bodies.tier(row.ref),
   };
   return body ? { ...body, ...place } : { ...redacted(bodies, placed), ...place };
 }
