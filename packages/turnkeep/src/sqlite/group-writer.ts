@@ -60,6 +60,7 @@ export class GroupWriter {
   write(group: readonly Envelope[]): readonly Answer[] {
     try {
       const answers = group.map((envelope) => this.#decideAndApply(envelope));
+      this.#writer.sweep();
       this.#commit();
       return answers;
     } catch (error) {

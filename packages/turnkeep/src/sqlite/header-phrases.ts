@@ -37,20 +37,31 @@ const FIRST = 2;
 const TO_MARK = new Map<string, string>(PHRASES.map((phrase, at) => [phrase, String.fromCharCode(FIRST + at)]));
 const PHRASE = new RegExp(PHRASES.map((phrase) => phrase.replace(/[.[{]/g, '\\$&')).join('|'), 'g');
 // oxlint-disable-next-line no-control-regex -- marks are control characters
-const MARK = /[\u0001-\u001e]/g;
+const MARK = /[\u0002-\u001e]/g;
 const COMMIT_ID = /"commitId":"((?:[^"\\]|\\.)+)"/;
 
 /** A header in fewer bytes. */
 export function shortenHeader(header: string): string {
-  const id = COMMIT_ID.exec(header)?.[1] ?? '';
-  const text = id === '' ? header : header.replaceAll(id, ID);
-  return id + END_OF_ID + text.replace(PHRASE, (phrase) => TO_MARK.get(phrase) ?? phrase);
+  return shorten(header, commitIdIn(header)).replace(PHRASE, (phrase) => TO_MARK.get(phrase) ?? phrase);
 }
 
 /** The header that was shortened, to the byte. */
 export function lengthenHeader(short: string): string {
+  return lengthen(short.replace(MARK, (mark) => PHRASES[mark.charCodeAt(0) - FIRST] ?? mark));
+}
+
+/** The commit id of a header, as it is written in JSON; empty where it has none. */
+export function commitIdIn(header: string): string {
+  return COMMIT_ID.exec(header)?.[1] ?? '';
+}
+
+/** JSON in which an id is written once. */
+export function shorten(json: string, id: string): string {
+  return id + END_OF_ID + (id === '' ? json : json.replaceAll(id, ID));
+}
+
+export function lengthen(short: string): string {
   const end = short.indexOf(END_OF_ID);
   const id = short.slice(0, end);
-  const text = short.slice(end + 1).replace(MARK, (mark) => PHRASES[mark.charCodeAt(0) - FIRST] ?? mark);
-  return text.replaceAll(ID, () => id);
+  return short.slice(end + 1).replaceAll(ID, () => id);
 }

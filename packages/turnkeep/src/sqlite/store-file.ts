@@ -21,7 +21,8 @@ export interface StoreFile {
   readonly maxPages?: number | undefined;
 }
 
-const PAGE_BYTES = 4_096;
+/** Of 8 KiB: rows of 1 KB fill 95% of them, and 80% of 4 KiB. */
+const PAGE_BYTES = 8_192;
 const STEP_MS = 2;
 
 /** Opens the store's file for writing, made and migrated where need be. Refuses what is not ours without touching it. */

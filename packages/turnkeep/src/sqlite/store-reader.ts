@@ -1,19 +1,25 @@
+import { compareKeys } from '../core/backend.ts';
 import type { HeadQuery, Row, RowRange, RowReader, RowValue } from '../core/backend.ts';
 import type { Head } from '../core/head.ts';
+import { TurnkeepError } from '../core/errors.ts';
 import type { ConversationId } from '../core/ids.ts';
+import { prefixEnd } from '../core/keys.ts';
 import type { LogRecord } from '../core/log.ts';
-import { SortedRows } from '../core/sorted-rows.ts';
-import { addToTail, BoundedMap } from './conversation.ts';
+import { addToTail, BoundedMap, newConversation } from './conversation.ts';
 import type { Conversation, PackedRow } from './conversation.ts';
 import type { Database, SqlRow, Statement } from './driver.ts';
 import { headStatements, listHeads } from './head-list.ts';
 import type { HeadStatements } from './head-list.ts';
 import { hasBodiesApart, unpackLog } from './log-codec.ts';
+import { lengthen } from './header-phrases.ts';
 import { mergeRows } from './merge-rows.ts';
-import { RECORDS, TAIL_COMMITS } from './store-schema.ts';
+import { RECORDS } from './store-schema.ts';
 
 const CACHED_CONVERSATIONS = 1_024;
 const CACHED_NAMESPACES = 1_024;
+const SCAN_STATEMENTS = 64;
+/** Longer ranges are not worth to be kept. */
+const KEPT_LENGTH = 16;
 
 /**
  * Reads a store over one connection. What it keeps in memory of a conversation is looked up again once per snapshot:
@@ -22,12 +28,15 @@ const CACHED_NAMESPACES = 1_024;
 export class StoreReader {
   readonly #statements: ReturnType<typeof prepare>;
   readonly #heads: HeadStatements;
+  readonly #database: Database;
+  readonly #scans = new BoundedMap<string, Statement>(SCAN_STATEMENTS);
   readonly #namespaces = new BoundedMap<string, number>(CACHED_NAMESPACES);
   readonly #conversations = new BoundedMap<string, Conversation>(CACHED_CONVERSATIONS);
   readonly #seenIn = new WeakMap<Conversation, number>();
   #snapshot = 0;
 
   constructor(database: Database) {
+    this.#database = database;
     this.#statements = prepare(database);
     this.#heads = headStatements(database);
   }
@@ -73,35 +82,72 @@ export class StoreReader {
     this.#remember(`${conversation.n} ${conversation.head.conversationId}`, conversation);
   }
 
-  /** The id of a conversation and its namespace, by its number. */
-  identity(c: number): { readonly n: number; readonly id: ConversationId } | undefined {
-    const row = this.#statements.identity.get(c);
-    return row && { n: row[0] as number, id: row[1] as ConversationId }; // an integer and a text column
+  /** The conversation of a number. */
+  conversationAt(c: number): Conversation | undefined {
+    const [n, id] = this.#statements.identity.get(c) ?? [];
+    return n === undefined ? undefined : this.conversation(n as number, id as ConversationId); // an integer and a text
   }
 
   listHeads(n: number, query: HeadQuery): readonly Head[] {
     return listHeads(this.#heads, n, query);
   }
 
-  get({ c, tail }: Conversation, key: string): RowValue | undefined {
+  get({ c, tail, read }: Conversation, key: string): RowValue | undefined {
     const put = tail.get(key);
     if (put !== undefined) return put ?? undefined;
-    const value = this.#statements.row.get(c, key)?.[0];
-    return value === undefined ? undefined : parseValue(value as string);
+    const value = read.value(key, () => {
+      const text = this.#statements.row.get(c, key)?.[0];
+      return text === undefined ? null : parseValue(text as string);
+    });
+    return value ?? undefined;
   }
 
   scan(conversation: Conversation, range: RowRange): readonly Row[] {
-    const { scanUp, scanDown } = this.#statements;
-    const statement = range.reverse ? scanDown : scanUp;
-    const { c, tail } = conversation;
-    const put = tail.size === 0 ? [] : [...tail.range(range)];
-    if (put.length === 0) return statement.all(c, range.from, range.to, range.limit ?? -1).map(toRow);
-    return mergeRows(put, statement.iterate(c, range.from, range.to, -1), range);
+    const { limit } = range;
+    const puts = conversation.tail.size === 0 ? [] : [...conversation.tail.range(range)];
+    const folded = this.#scanFolded(conversation, range);
+    if (puts.length === 0) return folded;
+    const rows = mergeRows(puts, folded, limit === undefined || folded.length < limit, range);
+    if (rows || limit === undefined) return rows ?? [];
+    // A put seldom stands over a folded row; only then are more of those needed than rows were asked for.
+    return mergeRows(puts, this.#scanFolded(conversation, { ...range, limit: limit + puts.length }), true, range) ?? [];
+  }
+
+  /**
+   * The newest rows of a range that ends within what begins like its start: asked for without that end, they are the
+   * same for many commits.
+   */
+  #scanFolded(conversation: Conversation, range: RowRange): readonly Row[] {
+    const { from, to, reverse, limit } = range;
+    if (limit === undefined || limit > KEPT_LENGTH) return this.#look(conversation, range);
+    const look = (asked: RowRange) => conversation.read.range(asked, () => this.#look(conversation, asked));
+    if (!reverse || !to.startsWith(from)) return look(range);
+    const rows = look({ ...range, to: prefixEnd(from) });
+    const [newest] = rows;
+    return newest === undefined || compareKeys(newest.key, to) < 0 ? rows : look(range);
+  }
+
+  #look({ c }: Conversation, { from, to, reverse, limit }: RowRange): readonly Row[] {
+    return this.#scanStatement(reverse === true, limit)
+      .all(c, from, to)
+      .map(toRow);
+  }
+
+  /** With the limit in its text: as a parameter it costs 5 µs of planning at each call, which is three seeks. */
+  #scanStatement(reverse: boolean, limit = -1): Statement {
+    const name = `${reverse ? 'down' : 'up'} ${limit}`;
+    const known = this.#scans.get(name);
+    if (known) return known;
+    const statement = this.#database.prepare(
+      `SELECT k, v FROM rows WHERE c = ? AND k >= ? AND k < ? ORDER BY k ${reverse ? 'DESC' : ''} LIMIT ${BigInt(limit)}`,
+    );
+    this.#scans.set(name, statement);
+    return statement;
   }
 
   /** The place of a version in the log. */
   position(conversation: Conversation, version: number): number | undefined {
-    if (version > conversation.folded) return conversation.positions.get(version);
+    if (version > conversation.folded) return conversation.unfolded[version - conversation.folded - 1];
     return this.#statements.place.get(conversation.c, version)?.[0] as number | undefined; // an integer column
   }
 
@@ -117,18 +163,20 @@ export class StoreReader {
   }
 
   #load(n: number, row: SqlRow, known: Conversation | undefined): Conversation {
-    const [c, , folded, text] = row as [number, number, number, string];
+    const [c, , folded, folds, unfolded, text] = row as [number, number, number, number, string, string]; // its columns
     const head = JSON.parse(text) as Head; // we wrote it
-    const after = known?.folded === folded ? known.head.version : folded;
-    const conversation =
-      known?.folded === folded
-        ? { ...known, head }
-        : { c, n, head, folded, tail: new SortedRows<RowValue | null>(), positions: new Map() };
-    const slot = c * TAIL_COMMITS;
-    for (const [version, pos, rows] of this.#statements.tail.all(slot, slot + TAIL_COMMITS, after)) {
-      addToTail(conversation, version as number, pos as number, JSON.parse(rows as string) as readonly PackedRow[]);
-    }
+    const isSameFold = known?.folds === folds && known.folded === folded;
+    const conversation = isSameFold ? { ...known, head } : { ...newConversation(c, n, head), folded, folds };
+    const positions = JSON.parse(unfolded) as readonly number[]; // we wrote it
+    for (const pos of positions.slice(conversation.unfolded.length)) addToTail(conversation, pos, this.#tailAt(pos));
     return conversation;
+  }
+
+  #tailAt(pos: number): readonly PackedRow[] {
+    const rows = this.#statements.tail.get(pos)?.[0];
+    if (rows === undefined)
+      throw new TurnkeepError('corrupt', { place: `log position ${pos}`, reason: 'its rows are missing' });
+    return JSON.parse(lengthen(rows as string)) as readonly PackedRow[]; // we wrote it
   }
 
   #remember(key: string, conversation: Conversation): void {
@@ -184,13 +232,11 @@ function prepare(database: Database) {
   const sql = (text: string): Statement => database.prepare(text);
   return {
     namespace: sql('SELECT n FROM namespaces WHERE name = ?'),
-    head: sql('SELECT c, version, folded, head FROM heads WHERE n = ? AND id = ?'),
-    headOf: sql('SELECT c, version, folded, head FROM heads WHERE c = ?'),
+    head: sql('SELECT c, version, folded, folds, unfolded, head FROM heads WHERE n = ? AND id = ?'),
+    headOf: sql('SELECT c, version, folded, folds, unfolded, head FROM heads WHERE c = ?'),
     identity: sql('SELECT n, id FROM heads WHERE c = ?'),
-    tail: sql('SELECT version, pos, rows FROM tail WHERE slot >= ? AND slot < ? AND version > ? ORDER BY version'),
+    tail: sql('SELECT rows FROM tail WHERE pos = ?'),
     row: sql('SELECT v FROM rows WHERE c = ? AND k = ?'),
-    scanUp: sql('SELECT k, v FROM rows WHERE c = ? AND k >= ? AND k < ? ORDER BY k LIMIT ?'),
-    scanDown: sql('SELECT k, v FROM rows WHERE c = ? AND k >= ? AND k < ? ORDER BY k DESC LIMIT ?'),
     place: sql('SELECT pos FROM places WHERE c = ? AND version = ?'),
     log: sql('SELECT version, at, header, seals, words, redactions FROM log WHERE pos = ?'),
     bodies: sql('SELECT id, body FROM bodies WHERE id >= ? AND id < ?'),
@@ -198,8 +244,8 @@ function prepare(database: Database) {
 }
 
 /** A head can change without its version, so the text is what counts; it is parsed only where it did. */
-function isCurrent({ head, folded }: Conversation, row: SqlRow): boolean {
-  return row[1] === head.version && row[2] === folded && row[3] === JSON.stringify(head);
+function isCurrent({ head, folds }: Conversation, row: SqlRow): boolean {
+  return row[1] === head.version && row[3] === folds && row[5] === JSON.stringify(head);
 }
 
 export function toRow(row: SqlRow): Row {

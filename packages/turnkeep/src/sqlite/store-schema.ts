@@ -2,11 +2,14 @@
 export const APPLICATION_ID = 0x546b5374;
 
 /**
- * Commits that a conversation's tail holds at most. Their rows stand in the tail, one row a commit, until they are folded
- * into `rows` together: a commit dirties one page of the tail and not one for each kind of key, and its cost does not
- * depend on the length of the conversation.
+ * The rows of the last commits stand in the tail, one row a commit, and go to their places together: when a conversation
+ * has this many there, or when they are the oldest of a long tail. So a commit writes to the ends of a few tables and not
+ * to a page for each kind of key (3 pages of 8 KiB less for each turn), and its cost does not grow with the conversation.
  */
-export const TAIL_COMMITS = 16;
+export const TAIL_COMMITS = 32;
+
+/** Commits in the tail, those included whose rows have gone to their places. */
+export const TAIL_LENGTH = 4_096;
 
 /** Records of one commit stand below this; `pos * RECORDS + index` names a record of the store. */
 export const RECORDS = 262_144;
@@ -20,10 +23,11 @@ export const MIGRATIONS: readonly string[] = [
   CREATE TABLE store (id TEXT NOT NULL);
   CREATE TABLE namespaces (n INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
 
-  -- One row a conversation; "folded" is the version up to which its rows stand in "rows" and "places".
+  -- One row a conversation. "folded" is the version up to which its rows stand in "rows" and "places", and "unfolded" the
+  -- positions of the versions after it, as JSON; "folds" counts how often the rows in their places changed.
   CREATE TABLE heads (
     c INTEGER PRIMARY KEY, n INTEGER NOT NULL, id TEXT NOT NULL, version INTEGER NOT NULL, folded INTEGER NOT NULL,
-    activity INTEGER NOT NULL, created INTEGER NOT NULL, owner TEXT, uncollected INTEGER NOT NULL, head TEXT NOT NULL
+    folds INTEGER NOT NULL, unfolded TEXT NOT NULL, activity INTEGER NOT NULL, created INTEGER NOT NULL, owner TEXT, uncollected INTEGER NOT NULL, head TEXT NOT NULL
   );
   CREATE UNIQUE INDEX heads_id ON heads (n, id);
   CREATE INDEX heads_activity ON heads (n, activity DESC, id);
@@ -41,8 +45,8 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX log_namespace ON log (n);
   CREATE TABLE bodies (id INTEGER PRIMARY KEY, body TEXT NOT NULL);
 
-  -- The rows of the last commits of a conversation, at c * 16 + version % 16; then the rows that were folded.
-  CREATE TABLE tail (slot INTEGER PRIMARY KEY, version INTEGER NOT NULL, pos INTEGER NOT NULL, rows TEXT NOT NULL);
+  -- The rows of the last commits, in the order of the log; then the rows that went to their places.
+  CREATE TABLE tail (pos INTEGER PRIMARY KEY, c INTEGER NOT NULL, version INTEGER NOT NULL, rows TEXT NOT NULL);
   CREATE TABLE rows (c INTEGER NOT NULL, k TEXT NOT NULL, v TEXT NOT NULL, PRIMARY KEY (c, k)) WITHOUT ROWID;
   CREATE TABLE places (c INTEGER NOT NULL, version INTEGER NOT NULL, pos INTEGER NOT NULL, PRIMARY KEY (c, version))
     WITHOUT ROWID;

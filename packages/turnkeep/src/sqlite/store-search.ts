@@ -33,7 +33,7 @@ export class StoreSearch {
   readonly #reader: StoreReader;
   readonly #index: () => SearchIndex | undefined;
   readonly #newest: Statement;
-  readonly #ownNewest: Statement;
+  readonly #places: Statement;
   readonly #placeOf: Statement;
   readonly #count: Statement;
 
@@ -46,10 +46,7 @@ export class StoreSearch {
     this.#newest = database.prepare(
       `SELECT ${columns} ${joined} WHERE log.n = ? AND log.pos < ? AND log.pos > ? ORDER BY log.pos DESC LIMIT ${SLICE}`,
     );
-    this.#ownNewest = database.prepare(
-      `SELECT pos FROM (SELECT pos FROM places WHERE c = ? AND pos < ? UNION ALL
-       SELECT pos FROM tail WHERE slot >= ? AND slot < ? AND pos < ?) ORDER BY pos DESC`,
-    );
+    this.#places = database.prepare('SELECT pos FROM places WHERE c = ? AND pos < ?');
     this.#placeOf = database.prepare(`SELECT ${columns} ${joined} WHERE log.pos = ? AND log.n = ?`);
     this.#count = database.prepare('SELECT sum(version) FROM heads WHERE c = ?');
   }
@@ -90,11 +87,7 @@ export class StoreSearch {
   }
 
   *#scanOwn(scope: Scope, only: ReadonlySet<number>, before: number): Generator<void, readonly Hit[]> {
-    const positions = [...only].flatMap((c) => {
-      const slot = c * TAIL_COMMITS;
-      return this.#ownNewest.all(c, before, slot, slot + TAIL_COMMITS, before).map((row) => row[0] as number);
-    });
-    positions.sort((left, right) => right - left);
+    const positions = [...only].flatMap((c) => this.#positionsOf(c, before)).sort((left, right) => right - left);
     const hits: Hit[] = [];
     for (const [at, pos] of positions.entries()) {
       if (at % SLICE === SLICE - 1) yield;
@@ -103,6 +96,12 @@ export class StoreSearch {
       if (hit) hits.push(hit);
     }
     return hits;
+  }
+
+  #positionsOf(c: number, before: number): readonly number[] {
+    const unfolded = this.#reader.conversationAt(c)?.unfolded ?? [];
+    const folded = this.#places.all(c, before).map((row) => row[0] as number); // an integer column
+    return [...folded, ...unfolded.filter((pos) => pos < before)];
   }
 
   /** The index is asked first: what it does not have yet is then in the log for certain. */

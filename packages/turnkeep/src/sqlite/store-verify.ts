@@ -14,27 +14,27 @@ const CHECKS: readonly { readonly kind: string; readonly reason: string; readonl
     sql: `SELECT DISTINCT 'conversation number ' || c FROM rows WHERE c NOT IN (SELECT c FROM heads)`,
   },
   {
-    kind: 'orphan_tail',
-    reason: 'a tail has no conversation',
-    sql: `SELECT DISTINCT 'conversation number ' || slot / 16 FROM tail WHERE slot / 16 NOT IN (SELECT c FROM heads)`,
-  },
-  {
     kind: 'orphan_body',
     reason: 'a body has no log row',
     sql: `SELECT 'log position ' || id / 262144 FROM bodies WHERE id / 262144 NOT IN (SELECT pos FROM log)`,
   },
   {
     kind: 'missing_place',
-    reason: 'the log lacks versions, or has some twice, or they are not where they are looked for',
+    reason: 'versions are not where they are looked for',
     sql: `SELECT 'conversation ' || id FROM heads WHERE
-            (SELECT count(*) FROM places WHERE c = heads.c AND version <= folded) != folded
+            (SELECT count(*) FROM places WHERE c = heads.c AND version BETWEEN 1 AND folded) != folded
             OR (SELECT count(*) FROM places WHERE c = heads.c) != folded
-            OR (SELECT count(DISTINCT version) FROM tail WHERE slot >= heads.c * 16 AND slot < heads.c * 16 + 16 AND version > folded)
-              != heads.version - folded
-            OR EXISTS (SELECT 1 FROM places LEFT JOIN log USING (pos) WHERE places.c = heads.c
-              AND (log.c IS NOT places.c OR log.version IS NOT places.version))
-            OR EXISTS (SELECT 1 FROM tail LEFT JOIN log USING (pos) WHERE slot >= heads.c * 16 AND slot < heads.c * 16 + 16
-              AND (log.c IS NOT heads.c OR log.version IS NOT tail.version))`,
+            OR json_array_length(unfolded) != version - folded
+            OR EXISTS (SELECT 1 FROM json_each(unfolded) AS at LEFT JOIN tail ON tail.pos = at.value
+              WHERE tail.c IS NOT heads.c OR tail.version IS NOT folded + 1 + at.key)`,
+  },
+  {
+    kind: 'wrong_place',
+    reason: 'another commit stands at the place of a version',
+    sql: `SELECT 'conversation number ' || places.c || ', version ' || places.version FROM places LEFT JOIN log USING (pos)
+          WHERE log.c IS NOT places.c OR log.version IS NOT places.version
+          UNION ALL SELECT 'conversation number ' || tail.c || ', version ' || tail.version FROM tail LEFT JOIN log USING (pos)
+          WHERE log.c IS NOT tail.c OR log.version IS NOT tail.version`,
   },
   {
     kind: 'surplus_log',

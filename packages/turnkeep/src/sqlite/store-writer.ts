@@ -7,12 +7,15 @@ import { SortedRows } from '../core/sorted-rows.ts';
 import { addToTail, newConversation } from './conversation.ts';
 import type { Conversation, PackedRow } from './conversation.ts';
 import type { Database, Statement } from './driver.ts';
+import { commitIdIn, shorten } from './header-phrases.ts';
 import { packLog } from './log-codec.ts';
-import { RECORDS, TAIL_COMMITS } from './store-schema.ts';
+import { RECORDS, TAIL_COMMITS, TAIL_LENGTH } from './store-schema.ts';
 import type { StoreReader } from './store-reader.ts';
 
-/** Rows of more text than this go to their place at once: the tail is for small commits. */
-const TAIL_LENGTH = 16_384;
+/** Rows of more text than this go to their places at once: the tail is for small commits. */
+const TAIL_TEXT = 16_384;
+/** Commits of the tail that are swept at a time. */
+const SWEEP = 256;
 
 /** Applies write sets over a connection, within a transaction of the caller; what its reader keeps moves along. */
 export class StoreWriter {
@@ -68,10 +71,10 @@ export class StoreWriter {
     const known = this.#reader.conversation(n, id);
     const conversation = known ?? this.#create(n, head);
     const pos = this.#appendLog(conversation, log);
-    addToTail(conversation, log.version, pos, rows);
+    addToTail(conversation, pos, rows);
     const text = JSON.stringify(rows);
-    if (isFoldDue(conversation.c, log.version) || text.length > TAIL_LENGTH) this.#fold(conversation, log.version);
-    else this.#statements.putTail.run(slotOf(conversation.c, log.version), log.version, pos, text);
+    if (isFoldDue(conversation.c, log.version) || text.length > TAIL_TEXT) this.#fold(conversation);
+    else this.#statements.addTail.run(pos, conversation.c, log.version, shorten(text, commitIdIn(log.header ?? '')));
     this.#putHead(conversation, head);
   }
 
@@ -98,9 +101,10 @@ export class StoreWriter {
   }
 
   #putHead(conversation: Conversation, head: Head): void {
-    const { c, folded } = conversation;
+    const { c, folded, folds } = conversation;
     const { version, lastActivityAt } = head;
-    this.#statements.putHead.run(version, folded, lastActivityAt, JSON.stringify(head), c);
+    const unfolded = JSON.stringify(conversation.unfolded);
+    this.#statements.putHead.run(version, folded, folds, unfolded, lastActivityAt, JSON.stringify(head), c);
     this.#markHead(conversation, head);
     conversation.head = head;
   }
@@ -115,25 +119,39 @@ export class StoreWriter {
 
   /** Rows that come without a commit of their conversation have no place in its tail. */
   #putAtPlace(conversation: Conversation, rows: readonly PackedRow[]): void {
-    this.#fold(conversation, conversation.head.version);
-    this.#putRows(conversation.c, rows);
+    this.#fold(conversation);
+    this.#putRows(conversation, rows);
     this.#putHead(conversation, conversation.head);
   }
 
-  /** Moves the rows of the tail to their place, up to `version`, the newest that the tail has. */
-  #fold(conversation: Conversation, version: number): void {
-    const { c, tail, positions } = conversation;
-    if (conversation.folded === version) return;
-    this.#putRows(c, tail.range({ from: '', to: '\u{10ffff}' }));
-    for (const [at, pos] of positions) this.#statements.addPlace.run(c, at, pos);
-    this.#statements.clearTail.run(c * TAIL_COMMITS, (c + 1) * TAIL_COMMITS);
-    conversation.folded = version;
+  /** Moves a conversation's rows from the tail to their places; its head is to be written afterwards. */
+  #fold(conversation: Conversation): void {
+    const { c, tail, unfolded } = conversation;
+    this.#putRows(conversation, tail.range({ from: '', to: '\u{10ffff}' }));
+    for (const pos of unfolded) this.#statements.addPlace.run(c, ++conversation.folded, pos);
     conversation.tail = new SortedRows();
-    positions.clear();
+    unfolded.length = 0;
   }
 
-  #putRows(c: number, rows: Iterable<PackedRow>): void {
+  /** Takes the oldest commits out of a tail that has grown too long; their rows go to their places where they have not. */
+  sweep(): void {
+    const [oldest] = this.#statements.oldestTail.get() ?? [];
+    const end = (oldest as number | null) ?? this.#nextPos;
+    if (this.#nextPos - end < TAIL_LENGTH) return;
+    for (const [c, version] of this.#statements.tailBelow.all(end + SWEEP) as readonly (readonly number[])[]) {
+      const conversation = this.#reader.conversationAt(c as number);
+      if (!conversation || conversation.folded >= (version as number)) continue;
+      this.#fold(conversation);
+      this.#putHead(conversation, conversation.head);
+    }
+    this.#statements.removeTail.run(end + SWEEP);
+  }
+
+  #putRows(conversation: Conversation, rows: Iterable<PackedRow>): void {
     const { putRow, removeRow } = this.#statements;
+    const { c } = conversation;
+    conversation.folds += 1;
+    conversation.read.clear();
     for (const [key, value] of rows) {
       if (value === null) removeRow.run(c, key);
       else putRow.run(c, key, JSON.stringify(value));
@@ -178,19 +196,17 @@ function isFoldDue(c: number, version: number): boolean {
   return (version + c) % TAIL_COMMITS === 0;
 }
 
-function slotOf(c: number, version: number): number {
-  return c * TAIL_COMMITS + (version % TAIL_COMMITS);
-}
-
 function prepare(database: Database) {
   const sql = (text: string): Statement => database.prepare(text);
   return {
     addNamespace: sql('INSERT INTO namespaces (name) VALUES (?)'),
     addHead: sql(
-      `INSERT INTO heads (n, id, version, folded, activity, created, owner, uncollected, head)
-       VALUES (?, ?, 0, 0, ?, ?, ?, 0, '') RETURNING c`,
+      `INSERT INTO heads (n, id, version, folded, folds, unfolded, activity, created, owner, uncollected, head)
+       VALUES (?, ?, 0, 0, 0, '[]', ?, ?, ?, 0, '') RETURNING c`,
     ),
-    putHead: sql('UPDATE heads SET version = ?, folded = ?, activity = ?, head = ? WHERE c = ?'),
+    putHead: sql(
+      'UPDATE heads SET version = ?, folded = ?, folds = ?, unfolded = ?, activity = ?, head = ? WHERE c = ?',
+    ),
     markHead: sql('UPDATE heads SET created = ?, owner = ?, uncollected = ? WHERE c = ?'),
     lastPos: sql('SELECT max(pos) FROM log'),
     addLog: sql(
@@ -200,8 +216,10 @@ function prepare(database: Database) {
     putBody: sql('INSERT INTO bodies (id, body) VALUES (?, ?)'),
     removeBody: sql('DELETE FROM bodies WHERE id = ?'),
     addStale: sql('INSERT OR IGNORE INTO stale (record) VALUES (?)'),
-    putTail: sql('INSERT OR REPLACE INTO tail (slot, version, pos, rows) VALUES (?, ?, ?, ?)'),
-    clearTail: sql('DELETE FROM tail WHERE slot >= ? AND slot < ?'),
+    addTail: sql('INSERT INTO tail (pos, c, version, rows) VALUES (?, ?, ?, ?)'),
+    oldestTail: sql('SELECT min(pos) FROM tail'),
+    tailBelow: sql('SELECT c, version FROM tail WHERE pos < ? ORDER BY pos DESC'),
+    removeTail: sql('DELETE FROM tail WHERE pos < ?'),
     addPlace: sql('INSERT INTO places (c, version, pos) VALUES (?, ?, ?)'),
     putRow: sql('INSERT INTO rows (c, k, v) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET v = excluded.v'),
     removeRow: sql('DELETE FROM rows WHERE c = ? AND k = ?'),

@@ -26,8 +26,8 @@ export interface Written {
 }
 
 /** Pages that a commit changes beside those that its text fills. */
-const PAGES_PER_COMMIT = 3;
-const PAGE_LENGTH = 4_096;
+const PAGES_PER_COMMIT = 1.5;
+const PAGE_LENGTH = 8_192;
 
 interface Pending {
   /** Absent for maintenance. */
