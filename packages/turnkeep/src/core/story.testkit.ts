@@ -79,7 +79,8 @@ export function given(...phrases: readonly Phrase[]): Story {
   return story;
 }
 
-const EMPTY: RowReader = {
+/** A store that holds nothing. */
+export const EMPTY: RowReader = {
   head: () => undefined,
   get: () => undefined,
   scan: () => [],
