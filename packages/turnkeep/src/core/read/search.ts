@@ -16,7 +16,7 @@ import { pathTo, scanPrefix } from '../tree/path.ts';
 import type { Tree } from '../tree/path.ts';
 import { turnIdAt } from '../tree/place.ts';
 import type { Bodies } from './bodies.ts';
-import type { Tier } from './message.ts';
+import type { Tier } from '../log.ts';
 
 /** A place where a text was found: a message, or a conversation's title. */
 export interface SearchHit {
@@ -68,7 +68,7 @@ function hitsOfRecord(
   scope: SearchScope,
 ): readonly SearchHit[] {
   const piece = snippet(found.text, at, length);
-  const match = { snippet: piece.text, matchStart: at - piece.start, matchLength: length, tier: 'hot' as const };
+  const match = { snippet: piece.text, matchStart: at - piece.start, matchLength: length, tier: log.tier ?? ('hot' as const) };
   const title = titleOwner(rows, owner, log, found.record);
   if (title) return title === 'stale' || !isScopeOf(scope, owner) ? [] : [{ conversationId: owner, ...match }];
   return messagesOf(rows, owner, log, found.record, scope).map(({ reader, message }) => ({
