@@ -88,11 +88,14 @@ function commitReplay(rows: RowReader, envelope: Envelope, sha256: Sha256): Rece
   return receiptOf(conversationId, header, true);
 }
 
+const MESSAGE_KINDS: ReadonlySet<string> = new Set(['message.append', 'turn.submit']);
+
 /** What a stored fingerprint was salted with; `undefined` once words of the commit are gone: then its id alone tells it. */
 function saltsOf(rows: RowReader, conversationId: ConversationId, header: LogHeader): readonly string[] | undefined {
   const head = rows.head(conversationId);
   assert(head, 'a commit has its conversation');
-  const repeated = header.events.filter((event) => event.kind === 'message.append' && event['noop'] === true);
+  // What was said before has no record in this commit: the same message again, a prompt that an earlier turn had.
+  const repeated = header.events.filter(({ kind, record }) => MESSAGE_KINDS.has(kind) && record === undefined);
   const records = repeated.map((event) => {
     const ref = findMessage({ rows, head }, event['messageId'] as MessageId)?.row.ref;
     return ref && rows.log(ref.owner, ref.version)?.records[ref.index];

@@ -128,6 +128,7 @@ function newPrompt(draft: Draft, change: TurnSubmit, path: string): Prompt {
   if (known) {
     const ref = unpackRef(known, draft.conversationId);
     if (!sameJson(draft.body(ref), body)) throw new TurnkeepError('prompt_conflict', { promptId });
+    draft.saltWith(ref);
     return { promptId, ref, shared: true };
   }
   const record = draft.addRecord(body, `${path}.prompt`);
@@ -150,6 +151,7 @@ function promptOf(draft: Draft, turnId: TurnId): Prompt {
   assert(first, 'a turn with a prompt has its message');
   const { ref, messageId } = first.row;
   if (draft.record(ref).body === null) throw new TurnkeepError('redacted', { messageId });
+  draft.saltWith(ref);
   return { promptId: row.promptId, ref, shared: true };
 }
 
