@@ -16,6 +16,8 @@ export class Draft {
   /** Milliseconds. */
   readonly now: number;
   readonly redactions: Map<Words, Redaction> = new Map();
+  /** The words of messages that this commit says or repeats. */
+  readonly words: Words[] = [];
   conversation: Conversation;
   /** The index of the change at work. */
   index = 0;
@@ -68,6 +70,7 @@ export class Draft {
     }
     if (taskId !== undefined && !noteOn(pathTo(this.conversation, turnId), `task:${taskId}`, 'task'))
       refuse('no_task', { taskId });
+    this.words.push(message.words);
     const sequence = lastSequence + 1;
     const committedAt = new Date(this.now).toISOString();
     const place = { conversationId, sequence, stamp: this.stamp, committedAt, taskId: taskId ?? null };

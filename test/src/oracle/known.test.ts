@@ -19,8 +19,12 @@ function history(...steps: readonly Step[]): readonly Item[] {
 }
 
 async function differenceAfter(...steps: readonly Step[]): Promise<Difference | undefined> {
+  return differenceOf(history(...steps));
+}
+
+async function differenceOf(trace: readonly Item[]): Promise<Difference | undefined> {
   const open = BACKENDS['memory'];
-  return open && replay(history(...steps), { open });
+  return open && replay(trace, { open });
 }
 
 function say(messageId: string, text: string, turnId?: string): Change {
@@ -71,6 +75,18 @@ test.fails('what stands for redacted words stays when the fork that redacted the
     ['c2', [{ kind: 'conversation.erase' }]],
   );
   expect(difference).toBeUndefined();
+});
+
+test('nobody learns from a replay whether redacted words are those of a prompt that was repeated', async () => {
+  const trace = history(
+    ['c1', [ask('t1', { prompt, promptId: 'P1' })]],
+    ['c1', [{ kind: 'turn.advance', turnId: 't1', to: 'completed' }]],
+    ['c1', [ask('t2', { prompt, promptId: 'P1' })]],
+    ['c1', [{ kind: 'message.redact', messageId: 'm-t1', reason: 'private' }]],
+    ['c1', [ask('t2', { prompt: [{ type: 'text', text: 'guessed' }], promptId: 'P1' })]],
+  );
+  const guess = trace.map((item, at) => (at === 4 ? { ...item, commit: { ...item.commit, commitId: 'k3' } } : item));
+  expect(await differenceOf(guess)).toBeUndefined();
 });
 
 test('pending writes of negative indexes stand in the order of their indexes', async () => {

@@ -181,6 +181,8 @@ export interface Moment {
   readonly receipt: Receipt;
   readonly asked: string;
   readonly leaf: TurnId | null;
+  /** The words that the commit said or repeated. */
+  readonly words: readonly Words[];
 }
 
 export interface Conversation {

@@ -51,7 +51,7 @@ export class Oracle {
       replayed: false,
     };
     for (const [words, redaction] of draft.redactions) Object.assign(words, { content: null, redaction });
-    const moments = [...before.moments, { receipt, asked: envelope.canonical, leaf: before.leaf }];
+    const moments = [...before.moments, { receipt, asked: envelope.canonical, leaf: before.leaf, words: draft.words }];
     const after = { ...before, version, moments, versions: withMember(before.versions, commitId, version) };
     this.#conversations.set(
       conversationId,
@@ -100,11 +100,15 @@ function tombstone(conversation: Conversation, now: number): Tombstone {
   return { conversationId, version, graphRevision, createdAt, lastActivityAt, erasedAt: now };
 }
 
-/** A commit sent twice is done once; the same id with other content is refused. */
+/**
+ * A commit sent twice is done once; the same id with other content is refused. Once words that it said were taken away,
+ * nothing may tell whether some other words are those: its id alone answers.
+ */
 function commitReplay(conversation: Conversation, envelope: Envelope): Receipt | undefined {
   const { commitId } = envelope.commit;
   const moment = conversation.moments[(conversation.versions.get(commitId) ?? 0) - 1];
-  if (moment && moment.asked !== envelope.canonical) refuse('commit_id_reused', { commitId });
+  const isWhole = moment?.words.every((words) => words.content !== null);
+  if (moment && isWhole && moment.asked !== envelope.canonical) refuse('commit_id_reused', { commitId });
   return moment?.receipt;
 }
 

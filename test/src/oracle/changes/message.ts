@@ -29,6 +29,7 @@ function again(draft: Draft, known: Message, content: MessageContent) {
   const held = draft.contentOf(known.words);
   if (held === null) return refuse('redacted', { messageId });
   if (!sameJson(held, content)) return refuse('message_conflict', { messageId });
+  draft.words.push(known.words);
   return { kind: 'message.append' as const, messageId, sequence, noop: true };
 }
 
