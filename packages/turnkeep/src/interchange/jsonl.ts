@@ -1,0 +1,340 @@
+import { isUtf8 } from 'node:buffer';
+import { endOfString, parseExact } from './exact.ts';
+import type { ExactJson } from './exact.ts';
+
+/**
+ * What is wrong with a stretch of a file:
+ * - `torn_tail`: the last line, without its end, is not whole;
+ * - `not_json`: a line that does not parse;
+ * - `glued`: records on one line, the first torn or both whole;
+ * - `nul_run`: zero bytes, as a crash leaves them;
+ * - `invalid_utf8`: bytes that are not text;
+ * - `too_long`: a line past the limit, not read.
+ */
+export type DamageKind = 'torn_tail' | 'not_json' | 'glued' | 'nul_run' | 'invalid_utf8' | 'too_long';
+
+export interface Damage {
+  readonly kind: DamageKind;
+  /** For a person. */
+  readonly reason: string;
+  /** How many bytes could not be used. */
+  readonly bytes: number;
+}
+
+/** A record of a file, with what its value does not hold (see {@link parseExact}). */
+export interface JsonlRecord extends ExactJson {
+  /** From 1. */
+  readonly line: number;
+  /** Where the record's own text starts, from 0, and how many bytes it takes. */
+  readonly byte: number;
+  readonly bytes: number;
+  readonly text: string;
+  /** True where it was found on a damaged line. */
+  readonly isSalvaged: boolean;
+  readonly damage?: undefined;
+}
+
+export interface JsonlDamage {
+  readonly line: number;
+  readonly byte: number;
+  readonly damage: Damage;
+}
+
+export type JsonlEntry = JsonlRecord | JsonlDamage;
+
+export interface JsonlOptions {
+  /** What to do with bytes that are not UTF-8: `refuse` the line, or keep it with U+FFFD in their place. Both report it. */
+  readonly invalidUtf8?: 'refuse' | 'replace' | undefined;
+  /** A longer line is reported and not held in memory. 256 MiB when absent. */
+  readonly maxLineBytes?: number | undefined;
+}
+
+/** What a reading counted. Every line is blank, damaged or whole; a damaged one may still give records. */
+export interface JsonlCounts {
+  lines: number;
+  blank: number;
+  damaged: number;
+  records: number;
+  salvaged: number;
+  bytes: number;
+}
+
+const MAX_LINE_BYTES = 268_435_456;
+const NEWLINE = 0x0a;
+
+/**
+ * Reads records from lines that end at 0x0A and nowhere else, in memory bounded by the longest line. Damage is yielded
+ * beside the records, never skipped; a whole record behind a torn one on the same line is salvaged.
+ */
+export class JsonlReader implements AsyncIterable<JsonlEntry> {
+  readonly counts: JsonlCounts = { lines: 0, blank: 0, damaged: 0, records: 0, salvaged: 0, bytes: 0 };
+  readonly #source: AsyncIterable<Uint8Array>;
+  readonly #invalidUtf8: 'refuse' | 'replace';
+  readonly #maxLineBytes: number;
+
+  constructor(source: AsyncIterable<Uint8Array>, options: JsonlOptions = {}) {
+    this.#source = source;
+    this.#invalidUtf8 = options.invalidUtf8 ?? 'refuse';
+    this.#maxLineBytes = options.maxLineBytes ?? MAX_LINE_BYTES;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<JsonlEntry> {
+    for await (const line of this.#lines()) yield* this.#counted(line);
+  }
+
+  *#counted(line: Line): Generator<JsonlEntry> {
+    const { counts } = this;
+    counts.lines += 1;
+    let isBlank = true;
+    let isDamaged = false;
+    for (const entry of this.#entriesOf(line)) {
+      isBlank = false;
+      if (entry.damage) isDamaged = true;
+      else {
+        counts.records += 1;
+        if (entry.isSalvaged) counts.salvaged += 1;
+      }
+      yield entry;
+    }
+    if (isBlank) counts.blank += 1;
+    if (isDamaged) counts.damaged += 1;
+  }
+
+  async *#lines(): AsyncGenerator<Line> {
+    let pending = new PendingLine(1, 0, this.#maxLineBytes);
+    for await (const chunk of this.#source) {
+      const data = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+      this.counts.bytes += data.length;
+      let from = 0;
+      for (let end = data.indexOf(NEWLINE); end >= 0; end = data.indexOf(NEWLINE, from)) {
+        pending.add(data.subarray(from, end));
+        yield pending.finish(true);
+        from = end + 1;
+        pending = pending.next();
+      }
+      // What a source lends may be written over before the line ends.
+      if (from < data.length) pending.add(Buffer.from(data.subarray(from)));
+    }
+    if (pending.length > 0) yield pending.finish(false);
+  }
+
+  *#entriesOf(line: Line): Generator<JsonlEntry> {
+    if (line.data === null) {
+      const reason = `the line has ${line.length} bytes, more than ${this.#maxLineBytes}`;
+      yield { line: line.number, byte: line.byte, damage: { kind: 'too_long', reason, bytes: line.length } };
+      return;
+    }
+    for (const { byte, data, isPart } of withoutNuls(line.number, line.byte, line.data)) {
+      if (!Buffer.isBuffer(data)) {
+        yield { line: line.number, byte, damage: data };
+        continue;
+      }
+      yield* this.#entriesOfStretch({ line: line.number, byte, data, isSalvaged: isPart, isEnded: line.isEnded });
+    }
+  }
+
+  *#entriesOfStretch(stretch: Stretch): Generator<JsonlEntry> {
+    const { line, byte, data } = stretch;
+    if (isUtf8(data)) {
+      yield* recordsOf(stretch, data.toString('utf8'));
+      return;
+    }
+    const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(data);
+    const count = text.split('\ufffd').length - 1;
+    const kept = this.#invalidUtf8 === 'replace';
+    const reason = kept
+      ? `bytes that are not UTF-8 were replaced (${count} marks)`
+      : 'the line holds bytes that are not UTF-8';
+    yield { line, byte, damage: { kind: 'invalid_utf8', reason, bytes: kept ? 0 : data.length } };
+    if (kept) yield* recordsOf({ ...stretch, isSalvaged: true, isReplaced: true }, text);
+  }
+}
+
+interface Line {
+  readonly number: number;
+  readonly byte: number;
+  readonly length: number;
+  /** `null` where the line is too long to hold. */
+  readonly data: Buffer | null;
+  /** False for a last line without a line end. */
+  readonly isEnded: boolean;
+}
+
+/** A line while its bytes come in. */
+class PendingLine {
+  readonly #number: number;
+  readonly #byte: number;
+  readonly #max: number;
+  #chunks: Buffer[] = [];
+  length = 0;
+
+  constructor(number: number, byte: number, max: number) {
+    this.#number = number;
+    this.#byte = byte;
+    this.#max = max;
+  }
+
+  add(data: Buffer): void {
+    this.length += data.length;
+    if (this.length <= this.#max) this.#chunks.push(data);
+    else this.#chunks = [];
+  }
+
+  finish(isEnded: boolean): Line {
+    const fits = this.length <= this.#max;
+    const data = fits ? (this.#chunks.length === 1 ? (this.#chunks[0] ?? null) : Buffer.concat(this.#chunks)) : null;
+    return { number: this.#number, byte: this.#byte, length: this.length, data, isEnded };
+  }
+
+  next(): PendingLine {
+    return new PendingLine(this.#number + 1, this.#byte + this.length + 1, this.#max);
+  }
+}
+
+interface Piece {
+  readonly byte: number;
+  readonly data: Buffer | Damage;
+  /** True where the line holds zero bytes beside. */
+  readonly isPart: boolean;
+}
+
+const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
+
+/** The stretches of a line between runs of NUL, and the runs as damage. A byte order mark is none of the first line. */
+function* withoutNuls(number: number, byte: number, line: Buffer): Generator<Piece> {
+  let at = number === 1 && line.subarray(0, 3).equals(BOM) ? 3 : 0;
+  const isPart = line.includes(0);
+  while (at < line.length) {
+    const nul = line.indexOf(0, at);
+    const end = nul < 0 ? line.length : nul;
+    if (end > at) yield { byte: byte + at, data: line.subarray(at, end), isPart };
+    if (nul < 0) return;
+    at = nul;
+    while (line[at] === 0) at += 1;
+    const bytes = at - nul;
+    yield { byte: byte + nul, data: { kind: 'nul_run', reason: `${bytes} zero bytes`, bytes }, isPart };
+  }
+}
+
+interface Stretch {
+  readonly line: number;
+  readonly byte: number;
+  readonly data: Buffer;
+  readonly isSalvaged: boolean;
+  readonly isEnded: boolean;
+  /** True where its text is not its bytes: places within are counted from the stretch's start. */
+  readonly isReplaced?: boolean | undefined;
+}
+
+function* recordsOf(stretch: Stretch, whole: string): Generator<JsonlEntry> {
+  const text = whole.trim();
+  if (text === '') return;
+  const start = whole.length - whole.trimStart().length;
+  const record = parsed(stretch, whole, start, text, stretch.isSalvaged);
+  if (record) yield record;
+  else yield* salvaged(stretch, whole);
+}
+
+function parsed(
+  stretch: Stretch,
+  whole: string,
+  start: number,
+  text: string,
+  isSalvaged: boolean,
+): JsonlRecord | undefined {
+  try {
+    const exact = parseExact(text);
+    const place = stretch.isReplaced
+      ? { byte: stretch.byte, bytes: stretch.data.length }
+      : { byte: stretch.byte + Buffer.byteLength(whole.slice(0, start)), bytes: Buffer.byteLength(text) };
+    return { line: stretch.line, ...place, text, isSalvaged, ...exact };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whole records on a line that does not parse as one, and the damage. */
+function* salvaged(stretch: Stretch, whole: string): Generator<JsonlEntry> {
+  const records: JsonlRecord[] = [];
+  let lost = '';
+  let rest = whole.length - whole.trimStart().length;
+  while (rest < whole.length) {
+    const found = nextRecord(stretch, whole, rest);
+    lost += whole.slice(rest, found?.start).trim();
+    if (!found) break;
+    records.push(found.record);
+    rest = found.end;
+  }
+  yield { line: stretch.line, byte: stretch.byte, damage: damageOf(stretch, records.length, Buffer.byteLength(lost)) };
+  yield* records;
+}
+
+function damageOf(stretch: Stretch, records: number, bytes: number): Damage {
+  if (records > 0)
+    return { kind: 'glued', reason: `${records} whole and ${bytes === 0 ? 'no' : 'a'} torn record on one line`, bytes };
+  if (!stretch.isEnded) return { kind: 'torn_tail', reason: 'the last line ends in the middle of a record', bytes };
+  return { kind: 'not_json', reason: 'the line is not JSON', bytes };
+}
+
+interface Found {
+  readonly record: JsonlRecord;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Characters that are looked at for one line, since each candidate costs a look from there on. */
+const SALVAGE_WORK = 100_000_000;
+
+/**
+ * The next whole record from `from` on. Inside a torn record an object may begin only where its grammar has none: within
+ * a string, or right behind a value. An object that stands where one belongs is a part of the torn record.
+ */
+function nextRecord(stretch: Stretch, whole: string, from: number): Found | undefined {
+  let work = 0;
+  for (const start of objectStarts(whole, from)) {
+    work += whole.length - start;
+    if (work > SALVAGE_WORK && work > whole.length - start) return undefined;
+    const end = endOfObject(whole, start);
+    const record = end === undefined ? undefined : parsed(stretch, whole, start, whole.slice(start, end), true);
+    if (record && end !== undefined) return { record, start, end };
+  }
+  return undefined;
+}
+
+function* objectStarts(text: string, from: number): Generator<number> {
+  let before = '';
+  for (let at = from; at < text.length;) {
+    const unit = text[at] ?? '';
+    if (unit === '"') {
+      const end = endOfString(text, at);
+      for (
+        let inside = text.indexOf('{"', at + 1);
+        inside >= 0 && inside < end;
+        inside = text.indexOf('{"', inside + 1)
+      )
+        yield inside;
+      before = unit;
+      at = end;
+      continue;
+    }
+    if (unit === '{' && !':,['.includes(before || ' ')) yield at;
+    if (unit.trim() !== '') before = unit;
+    at += 1;
+  }
+}
+
+/** The place after the object that opens at `start`, by its braces; `undefined` where it does not close. */
+function endOfObject(text: string, start: number): number | undefined {
+  let open = 0;
+  for (let at = start; at < text.length;) {
+    const unit = text[at];
+    if (unit === '"') {
+      at = endOfString(text, at);
+      continue;
+    }
+    if (unit === '{') open += 1;
+    at += 1;
+    if (unit === '}' && --open === 0) return at;
+  }
+  return undefined;
+}
