@@ -1,0 +1,366 @@
+import type { Change, Commit, Expect, Parent } from '../../core/change.ts';
+import type { ErrorCode, TurnkeepError } from '../../core/errors.ts';
+import type { JsonObject } from '../../core/json.ts';
+import { encode } from '../../core/encoding.ts';
+import { LIMITS } from '../../core/limits.ts';
+import { callsOf } from '../../core/message.ts';
+import type { NewMessage } from '../../core/message.ts';
+import { messageBytes } from '../fit.ts';
+import { importedId } from '../ids.ts';
+import type { Note, Refusal } from '../report.ts';
+import type { Outcome } from '../target.ts';
+import type { ConversationSource } from './conversation.ts';
+import { messagesOf, TOOL } from './message.ts';
+import type { BuiltMessage } from './message.ts';
+import { summaryText } from './row.ts';
+import type { Row } from './row.ts';
+import { loadRow } from './session-file.ts';
+import type { LoadedRow } from './session-file.ts';
+import { anchorRow, rowsOfTurn } from './turns.ts';
+import type { Turn } from './turns.ts';
+
+/** A commit to make, with what it carries; or the question whether the store holds one. */
+export interface CommitStep {
+  readonly ask: 'commit' | 'holds';
+  readonly commit: Commit;
+  readonly messages: readonly NewMessage[];
+  readonly rows: readonly Row[];
+}
+
+/** The answer to a step: what the store said, or whether it holds the commit. */
+export type Answer = Outcome | { readonly holds: boolean };
+
+export type CommitSteps = AsyncGenerator<CommitStep, void, Answer>;
+
+/** A commit's rows: soft where a unit ends, hard anywhere. */
+const SOFT_BYTES = 6_291_456;
+const HARD_BYTES = 12_582_912;
+const SOFT_ROWS = 300;
+const HARD_ROWS = 600;
+const PACK_BYTES = LIMITS.commitBytes - 6_291_456;
+const PACK_CHANGES = LIMITS.commitChanges - 10;
+
+/** Refusals that say: the store has this turn, with fewer rows, since the file has grown. */
+const GROWN: readonly ErrorCode[] = ['turn_exists', 'message_conflict'];
+
+/**
+ * The commits of a conversation, one after the other: each answer decides how the next is asked. One commit records one
+ * turn. A turn that the store has with fewer rows is continued: the rows that are new stand in a turn below it, late
+ * results of tools beside their calls.
+ */
+export class ConversationCommits {
+  readonly #source: ConversationSource;
+  readonly #namespace: string;
+  readonly #turnOf = new Map<Row, string>();
+  readonly #messageOf = new Map<Row, string>();
+  readonly #lastTurnOf = new Map<Turn, string>();
+  readonly #lastSequence = new Map<string | null, number>();
+  readonly notes: Note[] = [];
+  /** What the store would not take. */
+  readonly refused: Refusal[] = [];
+  #revision = 0;
+  #leaf: string | null = null;
+  #lastCommit = '';
+  turns = 0;
+  summaries = 0;
+
+  constructor(source: ConversationSource, namespace: string) {
+    this.#source = source;
+    this.#namespace = namespace;
+  }
+
+  /** @param revision The graph revision that the store has for the conversation; 0 where it has none. */
+  async *steps(revision: number): CommitSteps {
+    this.#revision = revision;
+    if (!(yield* this.#create())) return;
+    yield* this.#title();
+    yield* this.#rows(undefined, this.#source.tree.atRoot);
+    for (const turn of this.#source.tree.turns) {
+      yield* this.#rows(
+        turn,
+        [...rowsOfTurn(turn)].sort((left, right) => left.index - right.index),
+      );
+    }
+    yield* this.#selectLeaf();
+  }
+
+  #id(prefix: string, ...parts: readonly string[]): string {
+    return importedId(prefix, this.#source.conversationId, ...parts);
+  }
+
+  *#step(
+    ask: CommitStep['ask'],
+    commitId: string,
+    changes: readonly Change[],
+    expect?: Expect,
+    built: readonly BuiltMessage[] = [],
+  ): Generator<CommitStep, Answer, Answer> {
+    const { conversationId } = this.#source;
+    const base = { commitId, namespace: this.#namespace, conversationId, changes };
+    const commit: Commit = expect ? { ...base, expect } : base;
+    const answer = yield {
+      ask,
+      commit,
+      messages: built.map(({ message }) => message),
+      rows: built.flatMap(({ rows }) => rows),
+    };
+    if ('receipt' in answer) {
+      this.#revision = answer.receipt.graphRevision;
+      this.#lastCommit = commitId;
+    }
+    return answer;
+  }
+
+  *#create(): Generator<CommitStep, boolean, Answer> {
+    const { sourceId, metadata } = this.#source;
+    const source = sourceId.length <= 1_000 ? sourceId : importedId('source', sourceId);
+    const change: Change = { kind: 'conversation.create', metadata, origin: { kind: 'import', tool: TOOL, source } };
+    const answer = yield* this.#step('commit', this.#id('cmt', 'create', encode(metadata)), [change]);
+    // A file may say more of itself since; the conversation stays as it is.
+    const isErased = 'refusal' in answer && answer.refusal.code === 'erased';
+    if (isErased) this.#refuse([], answer.refusal);
+    return !isErased;
+  }
+
+  *#title(): Generator<CommitStep, void, Answer> {
+    const { title, titles } = this.#source;
+    if (!title) return;
+    const change: Change = { kind: 'conversation.update', title: title.text, titleSource: title.source };
+    yield* this.#step('commit', this.#id('cmt', 'title', title.source, title.text, String(titles)), [change]);
+  }
+
+  /** Rows of one turn, or of the root, in the order of the file, in as many commits as they need. */
+  async *#rows(turn: Turn | undefined, rows: readonly Row[]): CommitSteps {
+    for (let start = 0; start < rows.length;) {
+      const end = this.#chunkEnd(rows, start);
+      const grown = yield* this.#segment(turn, rows, start, end);
+      const known = grown ? yield* this.#knownEnd(rows, start, end) : undefined;
+      if (grown && known === undefined) this.#refuse(rows.slice(start, end), grown);
+      if (known !== undefined) yield* this.#segment(turn, rows, start, known);
+      start = known ?? end;
+    }
+  }
+
+  #refuse(rows: readonly Row[], { code, message }: TurnkeepError): void {
+    const { conversationId } = this.#source;
+    this.refused.push({ conversationId, lines: rows.map((row) => row.line), code, message });
+  }
+
+  /** Where a commit's rows end. It follows from the rows before alone, so that a file that grows keeps its commits. */
+  #chunkEnd(rows: readonly Row[], start: number): number {
+    const { unitOf } = this.#source.tree;
+    let bytes = 0;
+    for (let at = start; at < rows.length; at++) {
+      const row = rows[at] as Row;
+      const count = at - start;
+      const isNewUnit = unitOf.get(row) !== unitOf.get(rows[at - 1] as Row);
+      const isFull = bytes + row.bytes > HARD_BYTES || count >= HARD_ROWS;
+      const isFullEnough = isNewUnit && (bytes + row.bytes > SOFT_BYTES || count >= SOFT_ROWS);
+      if (count > 0 && (isFull || isFullEnough)) return at;
+      bytes += row.bytes;
+    }
+    return rows.length;
+  }
+
+  /** How many of the rows the store holds as one commit. */
+  *#knownEnd(rows: readonly Row[], start: number, end: number): Generator<CommitStep, number | undefined, Answer> {
+    for (let at = end - 1; at > start; at--) {
+      const answer = yield* this.#step('holds', this.#segmentId(rows.slice(start, at), 0), [
+        { kind: 'conversation.update' },
+      ]);
+      if ('holds' in answer && answer.holds) return at;
+    }
+    return undefined;
+  }
+
+  #segmentId(rows: readonly Row[], pack: number): string {
+    return this.#id('cmt', 'rows', String(pack), ...rows.map((row) => row.key));
+  }
+
+  /** Commits rows as one turn. Answers the refusal where the store seems to have the turn with other rows. */
+  async *#segment(
+    turn: Turn | undefined,
+    all: readonly Row[],
+    start: number,
+    end: number,
+  ): AsyncGenerator<CommitStep, TurnkeepError | undefined, Answer> {
+    const rows = all.slice(start, end);
+    const loaded = await this.#load(turn, rows);
+    const messages = messagesOf(loaded, (row) => this.#source.tree.unitOf.get(row), {
+      conversationId: this.#source.conversationId,
+      unpaired: this.#source.tree.unpaired,
+    });
+    for (const [pack, built] of packsOf(messages).entries()) {
+      const answer = yield* this.#commitPack(turn, rows, loaded, built, pack, start === 0 && pack === 0);
+      if (!('refusal' in answer)) continue;
+      if (pack === 0 && GROWN.includes(answer.refusal.code)) return answer.refusal;
+      this.#refuse(
+        built.flatMap((one) => one.rows),
+        answer.refusal,
+      );
+    }
+    this.#noteSplits(messages);
+    return undefined;
+  }
+
+  #noteSplits(messages: readonly BuiltMessage[]): void {
+    for (const { message, rows } of messages) {
+      const [row] = rows;
+      const isSplit = (message.metadata as JsonObject | undefined)?.['continued'] !== undefined;
+      if (row && isSplit && !this.notes.some((note) => note.byte === row.byte)) {
+        this.notes.push({ kind: 'split', line: row.line, byte: row.byte, id: row.uuid, about: `${row.bytes} bytes` });
+      }
+    }
+  }
+
+  /** The rows' words, in the order in which they are said. */
+  async #load(turn: Turn | undefined, rows: readonly Row[]): Promise<readonly LoadedRow[]> {
+    const loaded: LoadedRow[] = [];
+    for (const row of rows) loaded.push(await loadRow(this.#source.file.source, row));
+    if (!turn) return loaded;
+    const rank = new Map(rowsOfTurn(turn).map((row, at) => [row, at]));
+    return loaded.sort((left, right) => (rank.get(left.row) ?? 0) - (rank.get(right.row) ?? 0));
+  }
+
+  *#commitPack(
+    turn: Turn | undefined,
+    rows: readonly Row[],
+    loaded: readonly LoadedRow[],
+    built: readonly BuiltMessage[],
+    pack: number,
+    isFirst: boolean,
+  ): Generator<CommitStep, Answer, Answer> {
+    const isLate =
+      turn !== undefined && !isFirst && built.every(({ message }) => callsOf(message.parts).answers.length > 0);
+    const turnId =
+      turn === undefined
+        ? null
+        : isLate
+          ? (this.#lastTurnOf.get(turn) ?? null)
+          : this.#id('turn', (rows[0] as Row).key, String(pack));
+    const parent = turn && !isLate ? this.#parentOf(turn, isFirst) : undefined;
+    const record: readonly Change[] = parent
+      ? [{ kind: 'turn.record', turnId: turnId ?? undefined, parent: parent.parent, origin: 'import' }]
+      : [];
+    const summary = turn && pack === 0 ? this.#summaryOf(turn, loaded) : undefined;
+    const appends = built.map(({ message }) => appendOf(message, turnId));
+    const changes = [...record, ...(summary ? [summary] : []), ...appends];
+    const expect = this.#expectOf(parent, summary !== undefined);
+    const answer = yield* this.#step('commit', this.#segmentId(rows, pack), changes, expect, built);
+    this.#learn(answer, turn, turnId, built, {
+      isRecord: record.length > 0,
+      isSummary: summary !== undefined,
+      above: parent?.turnId ?? null,
+    });
+    return answer;
+  }
+
+  #expectOf(parent: HangsOn | undefined, hasSummary: boolean): Expect | undefined {
+    if (!parent) return undefined;
+    const expect = { graphRevision: this.#revision };
+    if (!hasSummary) return expect;
+    return { ...expect, transcript: { turn: parent.turnId, lastSequence: this.#lastSequence.get(parent.turnId) ?? 0 } };
+  }
+
+  /** What a turn hangs on: its own first part, or what it forks from; the nearest above that the store took. */
+  #parentOf(turn: Turn, isFirst: boolean): HangsOn {
+    const before = isFirst ? undefined : this.#lastTurnOf.get(turn);
+    if (before !== undefined) return { parent: { turnId: before }, turnId: before };
+    for (let anchor = turn.parent; anchor; anchor = anchor.unit.turn.parent) {
+      const row = anchorRow(anchor);
+      const turnId = this.#turnOf.get(row);
+      const messageId = this.#messageOf.get(row);
+      if (turnId === undefined || messageId === undefined) continue;
+      return { parent: anchor.isTurnEnd ? { turnId } : { messageId }, turnId };
+    }
+    return { parent: null, turnId: null };
+  }
+
+  #summaryOf(turn: Turn, loaded: readonly LoadedRow[]): Change | undefined {
+    const { covering } = turn;
+    const words = covering && loaded.find(({ row }) => row === covering.summary);
+    const upTo = covering && this.#messageOf.get(covering.upTo);
+    if (!words || upTo === undefined) return undefined;
+    const metadata = { tool: TOOL, id: words.row.uuid };
+    return {
+      kind: 'summary.commit',
+      summaryId: this.#id('sum', words.row.key),
+      upTo,
+      text: summaryText(words.value),
+      metadata,
+    };
+  }
+
+  #learn(
+    answer: Answer,
+    turn: Turn | undefined,
+    turnId: string | null,
+    built: readonly BuiltMessage[],
+    what: Made,
+  ): void {
+    const isHeld = 'receipt' in answer || ('refusal' in answer && answer.refusal.code === 'commit_id_reused');
+    if (!isHeld) return;
+    if (turn && turnId !== null) this.#lastTurnOf.set(turn, turnId);
+    if (what.isRecord) {
+      this.#leaf = turnId;
+      this.turns += 1;
+    }
+    if (what.isSummary) this.summaries += 1;
+    for (const { message, rows } of built) {
+      for (const row of rows) {
+        if (turnId !== null) this.#turnOf.set(row, turnId);
+        if (message.messageId !== undefined) this.#messageOf.set(row, message.messageId);
+      }
+    }
+    const before = Math.max(this.#lastSequence.get(turnId) ?? 0, this.#lastSequence.get(what.above) ?? 0);
+    const events = 'receipt' in answer ? answer.receipt.events : [];
+    const sequences = events.map((event) => (typeof event['sequence'] === 'number' ? event['sequence'] : 0));
+    this.#lastSequence.set(turnId, Math.max(before, ...sequences));
+  }
+
+  /** Makes the turn the active leaf that the tool would go on from, where that is not the last one that was recorded. */
+  *#selectLeaf(): Generator<CommitStep, void, Answer> {
+    const { leaf, tree } = this.#source;
+    const turn = leaf && tree.unitOf.get(leaf)?.turn;
+    const turnId = turn && this.#lastTurnOf.get(turn);
+    if (turnId === undefined || turnId === this.#leaf) return;
+    const commitId = this.#id('cmt', 'leaf', turnId, this.#lastCommit);
+    yield* this.#step('commit', commitId, [{ kind: 'leaf.select', turnId }], { graphRevision: this.#revision });
+  }
+}
+
+interface HangsOn {
+  readonly parent: Parent;
+  readonly turnId: string | null;
+}
+
+interface Made {
+  readonly isRecord: boolean;
+  readonly isSummary: boolean;
+  readonly above: string | null;
+}
+
+/** A result finds its turn by its call. */
+function appendOf(message: NewMessage, turnId: string | null): Change {
+  return callsOf(message.parts).answers.length > 0
+    ? { kind: 'message.append', message }
+    : { kind: 'message.append', message, turnId };
+}
+
+/** Messages in packs that each fit a commit; there is always one. */
+function packsOf(messages: readonly BuiltMessage[]): readonly (readonly BuiltMessage[])[] {
+  const packs: BuiltMessage[][] = [[]];
+  let bytes = 0;
+  for (const built of messages) {
+    const size = messageBytes(built.message);
+    const pack = packs.at(-1) as BuiltMessage[];
+    if (pack.length > 0 && (bytes + size > PACK_BYTES || pack.length >= PACK_CHANGES)) {
+      packs.push([built]);
+      bytes = size;
+    } else {
+      pack.push(built);
+      bytes += size;
+    }
+  }
+  return packs;
+}

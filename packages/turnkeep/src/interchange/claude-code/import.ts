@@ -1,0 +1,236 @@
+import type { Commit } from '../../core/change.ts';
+import type { ChangeEvent } from '../../core/receipt.ts';
+import { bufferedSource } from '../byte-source.ts';
+import type { JsonlOptions } from '../jsonl.ts';
+import type { ConversationReport, FileReport, ImportProgress, ImportReport, Refusal } from '../report.ts';
+import { holdsCommit, send } from '../target.ts';
+import type { ImportTarget } from '../target.ts';
+import { openFile } from '../../platform/byte-source.ts';
+import type { ByteSource } from '../../platform/byte-source.ts';
+import { ConversationAccount, fileReport } from './account.ts';
+import { ConversationCommits } from './commits.ts';
+import type { Answer, CommitStep } from './commits.ts';
+import { conversationIdOf, conversationsOf } from './conversation.ts';
+import type { ConversationSource, ParentSession } from './conversation.ts';
+import { isKnownType } from './row.ts';
+import { readSessionFile } from './session-file.ts';
+import type { SessionFile } from './session-file.ts';
+import { findSessions, reasonOf } from './sessions.ts';
+import type { SessionPath } from './sessions.ts';
+
+/** Paths of files and folders, or the bytes of one session file. */
+export type ClaudeCodeSource = readonly string[] | AsyncIterable<Uint8Array>;
+
+export interface PlanOptions extends JsonlOptions {
+  readonly namespace: string;
+}
+
+/** A commit as an import into a store without these conversations makes it. */
+export interface PlannedCommit {
+  readonly file: string;
+  readonly commit: Commit;
+  /** The lines of the rows that it carries. */
+  readonly lines: readonly number[];
+}
+
+export interface ImportOptions extends JsonlOptions {
+  readonly onProgress?: ((progress: ImportProgress) => void) | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * The commits that an import of these sessions makes, in their order; the report is the generator's return value. What
+ * they expect of the store is what a store that has none of these conversations answers.
+ */
+export async function* planClaudeCode(
+  source: ClaudeCodeSource,
+  options: PlanOptions,
+): AsyncGenerator<PlannedCommit, ImportReport> {
+  const run = new ImportRun(options.namespace, options);
+  for await (const { source: conversation, commits, account } of run.conversations(source)) {
+    const store = new PredictedStore();
+    const steps = commits.steps(0);
+    for (let next = await steps.next(); !next.done;) {
+      const { ask, commit, rows, messages } = next.value;
+      if (ask === 'commit') {
+        account.add(messages, false);
+        yield { file: conversation.file.source.name, commit, lines: rows.map((row) => row.line) };
+      }
+      next = await steps.next(ask === 'commit' ? store.answer(commit) : { holds: false });
+    }
+  }
+  return run.report();
+}
+
+/**
+ * Imports sessions: files, or folders at any depth. The same sessions imported again change nothing; a session that has
+ * grown gets what is new; two imports at the same time end as one. What the store refuses for good is reported and the
+ * rest goes on; what may succeed later (`store_busy`, …) is thrown, and the import can be sent again as a whole.
+ */
+export async function importClaudeCode(
+  target: ImportTarget,
+  source: ClaudeCodeSource,
+  options: ImportOptions = {},
+): Promise<ImportReport> {
+  const run = new ImportRun(target.namespace, options);
+  for await (const { source: conversation, commits, account } of run.conversations(source)) {
+    const head = await target.head(conversation.conversationId);
+    const steps = commits.steps(head?.graphRevision ?? 0);
+    for (let next = await steps.next(); !next.done;) {
+      const answer = await answerOf(target, next.value, options.signal);
+      if ('receipt' in answer) {
+        account.add(next.value.messages, answer.receipt.replayed);
+        run.progress(next.value);
+      }
+      next = await steps.next(answer);
+    }
+  }
+  return run.report();
+}
+
+async function answerOf(target: ImportTarget, step: CommitStep, signal: AbortSignal | undefined): Promise<Answer> {
+  return step.ask === 'commit' ? send(target, step.commit, signal) : { holds: await holdsCommit(target, step.commit) };
+}
+
+/** A conversation at work. */
+interface Work {
+  readonly source: ConversationSource;
+  readonly commits: ConversationCommits;
+  readonly account: ConversationAccount;
+}
+
+/** One import: its files one after the other, and its account. */
+class ImportRun {
+  readonly #namespace: string;
+  readonly #options: ImportOptions;
+  readonly #files: FileReport[] = [];
+  readonly #conversations: ConversationReport[] = [];
+  readonly #ignored: { file: string; reason: string }[] = [];
+  readonly #refused: Refusal[] = [];
+  /** Sessions by conversation, for the links of their sub-agents. */
+  readonly #sessions = new Map<string, ParentSession>();
+  #file = '';
+  #fileCount = 0;
+  #filesDone = 0;
+  #commits = 0;
+  #messages = 0;
+
+  constructor(namespace: string, options: ImportOptions) {
+    this.#namespace = namespace;
+    this.#options = options;
+  }
+
+  async *conversations(source: ClaudeCodeSource): AsyncGenerator<Work> {
+    if (!isPaths(source)) {
+      this.#fileCount = 1;
+      yield* this.#fileOf(await bufferedSource('(stream)', source), undefined);
+      return;
+    }
+    const { sessions, ignored } = await findSessions(source);
+    this.#ignored.push(...ignored);
+    this.#fileCount = sessions.length;
+    for (const session of sessions) {
+      this.#options.signal?.throwIfAborted();
+      yield* this.#path(session);
+      this.#filesDone += 1;
+    }
+  }
+
+  async *#path(session: SessionPath): AsyncGenerator<Work> {
+    let source: ByteSource;
+    try {
+      source = await openFile(session.path);
+    } catch (error) {
+      this.#ignored.push({ file: session.path, reason: reasonOf(error) });
+      return;
+    }
+    try {
+      yield* this.#fileOf(source, session);
+    } finally {
+      await source.close();
+    }
+  }
+
+  async *#fileOf(source: ByteSource, path: SessionPath | undefined): AsyncGenerator<Work> {
+    this.#file = source.name;
+    const stem = path?.agent === undefined ? path?.stem : undefined;
+    const file = await readSessionFile(source, stem, this.#options);
+    if (!isSession(file)) {
+      this.#ignored.push({ file: source.name, reason: 'it holds no row of a Claude Code session' });
+      this.#files.push(
+        fileReport(source.name, { ...file, rows: [], unusable: file.unusable + file.rows.length }, [], []),
+      );
+      return;
+    }
+    const parent = file.sessionId === null ? undefined : this.#sessions.get(conversationIdOf(file.sessionId));
+    const agentParent = path?.agent === undefined ? undefined : parent;
+    const conversations = conversationsOf(file, path?.agent, agentParent);
+    this.#remember(file, path);
+    const notes = [];
+    for (const conversation of conversations) {
+      const commits = new ConversationCommits(conversation, this.#namespace);
+      const account = new ConversationAccount(conversation);
+      yield { source: conversation, commits, account };
+      notes.push(...commits.notes);
+      this.#refused.push(...commits.refused);
+      this.#conversations.push(account.report(commits.turns, commits.summaries));
+    }
+    this.#files.push(fileReport(source.name, file, conversations, notes));
+  }
+
+  #remember(file: SessionFile, path: SessionPath | undefined): void {
+    if (file.sessionId === null || path?.agent !== undefined) return;
+    const conversationId = conversationIdOf(file.sessionId);
+    this.#sessions.set(conversationId, { conversationId, hints: file.hints });
+  }
+
+  progress({ messages }: CommitStep): void {
+    this.#commits += 1;
+    this.#messages += messages.length;
+    const { onProgress } = this.#options;
+    onProgress?.({
+      file: this.#file,
+      filesDone: this.#filesDone,
+      files: this.#fileCount,
+      commits: this.#commits,
+      messages: this.#messages,
+    });
+  }
+
+  report(): ImportReport {
+    return { files: this.#files, conversations: this.#conversations, ignored: this.#ignored, refused: this.#refused };
+  }
+}
+
+function isPaths(source: ClaudeCodeSource): source is readonly string[] {
+  return Array.isArray(source);
+}
+
+/** A file is a session's where a row has an id, names a session, or is of a type that sessions have. */
+function isSession(file: SessionFile): boolean {
+  return file.rows.some((row) => row.uuid !== undefined || row.sessionId !== undefined || isKnownType(row.type));
+}
+
+/** Answers as a store without the conversation does. */
+class PredictedStore {
+  #revision = 0;
+  #sequence = 0;
+  #leaf: string | undefined;
+
+  answer(commit: Commit): Answer {
+    const events = commit.changes.map((change): ChangeEvent => {
+      if (change.kind === 'turn.record') {
+        this.#revision += 2;
+        this.#leaf = change.turnId;
+      }
+      if (change.kind === 'leaf.select' && change.turnId !== this.#leaf) {
+        this.#revision += 1;
+        this.#leaf = change.turnId;
+      }
+      if (change.kind !== 'message.append') return { kind: change.kind };
+      this.#sequence += 1;
+      return { kind: change.kind, sequence: this.#sequence };
+    });
+    return { receipt: { graphRevision: this.#revision, events, replayed: false } };
+  }
+}

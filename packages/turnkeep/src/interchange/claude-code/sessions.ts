@@ -1,0 +1,121 @@
+import { basename, dirname, join, sep } from 'node:path';
+import type { JsonlOptions } from '../jsonl.ts';
+import { JsonlReader } from '../jsonl.ts';
+import { listFiles, openFile } from '../../platform/byte-source.ts';
+import type { ByteSource } from '../../platform/byte-source.ts';
+import { isObject, textOf } from './row.ts';
+
+/** A file to import: a session's, or one of its sub-agents'. */
+export interface SessionPath {
+  readonly path: string;
+  /** The file's name without its ending. */
+  readonly stem: string;
+  /** The agent's id, where the file is a sub-agent's. */
+  readonly agent: string | undefined;
+}
+
+export interface FoundSessions {
+  /** Each session is followed by its sub-agents. */
+  readonly sessions: readonly SessionPath[];
+  readonly ignored: readonly { readonly file: string; readonly reason: string }[];
+}
+
+const AGENT = /^agent-(.+)$/;
+
+/**
+ * Finds session files at paths, in folders at any depth, and with each session its sub-agents' files: those in its
+ * `subagents` folder, and those beside it (an older layout) that name it in their first row.
+ */
+export async function findSessions(paths: readonly string[]): Promise<FoundSessions> {
+  const found = new Map<string, SessionPath>();
+  const ignored: { file: string; reason: string }[] = [];
+  for (const path of paths) {
+    const { isFolder, files } = await listed(path, ignored);
+    for (const file of files) {
+      if (isFolder && !file.endsWith('.jsonl')) ignored.push({ file, reason: 'not a session file (.jsonl)' });
+      else found.set(file, sessionPath(file));
+    }
+    if (!isFolder && files.length > 0) for (const file of await agentsOf(path)) found.set(file, sessionPath(file));
+  }
+  return { sessions: await inOrder([...found.values()]), ignored };
+}
+
+async function listed(path: string, ignored: { file: string; reason: string }[]) {
+  try {
+    return await listFiles(path);
+  } catch (error) {
+    ignored.push({ file: path, reason: reasonOf(error) });
+    return { isFolder: false, files: [] };
+  }
+}
+
+/** Why a file could not be read, for a person. */
+export function reasonOf(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  return code === 'ENOENT' ? 'no such file or folder' : `it cannot be read${code === '' ? '' : ` (${code})`}`;
+}
+
+function sessionPath(path: string): SessionPath {
+  const stem = basename(path).replace(/\.jsonl$/, '');
+  return { path, stem, agent: AGENT.exec(stem)?.[1] };
+}
+
+/** The sub-agents' files of one session file. */
+async function agentsOf(path: string): Promise<readonly string[]> {
+  const { stem, agent } = sessionPath(path);
+  if (agent !== undefined) return [];
+  const nested = await jsonlFilesIn(join(dirname(path), stem, 'subagents'));
+  const beside = (await jsonlFilesIn(dirname(path))).filter(
+    (file) => dirname(file) === dirname(path) && sessionPath(file).agent !== undefined,
+  );
+  const own: string[] = [];
+  for (const file of beside) if ((await sessionNamedIn(file)) === stem) own.push(file);
+  return [...nested.filter((file) => sessionPath(file).agent !== undefined), ...own];
+}
+
+async function jsonlFilesIn(folder: string): Promise<readonly string[]> {
+  try {
+    const { isFolder, files } = await listFiles(folder);
+    return isFolder ? files.filter((file) => file.endsWith('.jsonl')) : [];
+  } catch {
+    // There is none.
+    return [];
+  }
+}
+
+/** The session that a file's first row with one names; only what precedes it is read. */
+async function sessionNamedIn(path: string): Promise<string | undefined> {
+  let source: ByteSource | undefined;
+  try {
+    source = await openFile(path);
+    const options: JsonlOptions = { invalidUtf8: 'replace' };
+    for await (const entry of new JsonlReader(source.stream(), options)) {
+      const sessionId = entry.damage || !isObject(entry.value) ? undefined : textOf(entry.value, 'sessionId');
+      if (sessionId !== undefined) return sessionId;
+    }
+    return undefined;
+  } catch {
+    // A file that cannot be read is reported where it is imported.
+    return undefined;
+  } finally {
+    await source?.close();
+  }
+}
+
+/** Sessions by path, each followed by its agents; agents whose session is not here come last. */
+async function inOrder(files: readonly SessionPath[]): Promise<readonly SessionPath[]> {
+  const sorted = [...files].sort((left, right) => (left.path < right.path ? -1 : 1));
+  const sessions = sorted.filter((file) => file.agent === undefined);
+  const byFolder = new Map(sessions.map((file) => [join(dirname(file.path), file.stem) + sep, file]));
+  const agentsOfSession = new Map<SessionPath | undefined, SessionPath[]>();
+  for (const file of sorted.filter(({ agent }) => agent !== undefined)) {
+    const nested = [...byFolder].find(([folder]) => file.path.startsWith(folder))?.[1];
+    const named = nested ? undefined : await sessionNamedIn(file.path);
+    const session = nested ?? byFolder.get(join(dirname(file.path), named ?? '') + sep);
+    agentsOfSession.set(session, [...(agentsOfSession.get(session) ?? []), file]);
+  }
+  return [...sessions, undefined].flatMap((session) => [
+    ...(session ? [session] : []),
+    ...(agentsOfSession.get(session) ?? []),
+  ]);
+}

@@ -1,0 +1,26 @@
+/**
+ * Conversations of other tools, imported. One folder a format; what formats share stands beside them.
+ */
+export { bufferedSource, bytesSource } from './byte-source.ts';
+export { importClaudeCode, planClaudeCode } from './claude-code/import.ts';
+export type { ClaudeCodeSource, ImportOptions, PlannedCommit, PlanOptions } from './claude-code/import.ts';
+export { rowsOfMessages } from './claude-code/message.ts';
+export { findSessions } from './claude-code/sessions.ts';
+export type { FoundSessions, SessionPath } from './claude-code/sessions.ts';
+export { parseExact } from './exact.ts';
+export type { ExactJson, InexactNumber, JsonPath } from './exact.ts';
+export { importedId } from './ids.ts';
+export { JsonlReader } from './jsonl.ts';
+export type { Damage, DamageKind, JsonlCounts, JsonlDamage, JsonlEntry, JsonlOptions, JsonlRecord } from './jsonl.ts';
+export type {
+  ConversationReport,
+  DamageEntry,
+  FileReport,
+  ImportProgress,
+  ImportReport,
+  Note,
+  NoteKind,
+  OpenCall,
+  Refusal,
+} from './report.ts';
+export type { ImportTarget, Outcome } from './target.ts';
