@@ -15,7 +15,7 @@ const PUTS: readonly Put[] = [
 
 function keys(puts: readonly Put[], folded: typeof FOLDED, isWhole: boolean, limit?: number, reverse = false) {
   const rows = mergeRows(puts, folded, isWhole, { from: '', to: '\u{10ffff}', limit, reverse });
-  return rows?.map(({ key, value }) => `${key} ${String(value[0])}`);
+  return rows?.map(({ key, value }) => `${key} ${(value as readonly string[]).join()}`);
 }
 
 test('what was put stands over what was folded, in the order of UTF-8', () => {

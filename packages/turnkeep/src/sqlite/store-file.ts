@@ -6,6 +6,8 @@ import { nonce } from '../platform/random.ts';
 import { openDatabase } from './driver.ts';
 import type { Database, DriverName } from './driver.ts';
 import { driverFault } from './driver-errors.ts';
+import { peekHeader } from './file-header.ts';
+import type { FileHeader } from './file-header.ts';
 import { storeError } from './store-fault.ts';
 import { APPLICATION_ID, MIGRATIONS } from './store-schema.ts';
 
@@ -78,8 +80,10 @@ function openOnce(file: StoreFile): Database {
   }
 }
 
-/** Reads the marks of the format over a connection that cannot write. */
+/** Looks at the marks of the format, over a connection that cannot write where the file is in use. */
 function checkUntouched({ path, driver }: StoreFile): void {
+  const header = peekHeader(path);
+  if (header) return assertHeader(header, path);
   const database = openDatabase(path, { driver, readOnly: true, busyTimeoutMs: 1_000 });
   try {
     assertOurs(database, path);
@@ -88,21 +92,25 @@ function checkUntouched({ path, driver }: StoreFile): void {
   }
 }
 
-/** An empty database may become a store; any other file has to be one, of no newer format. */
 function assertOurs(database: Database, path: string): void {
-  const version = database.pragma('user_version') as number; // SQLite answers an integer
-  const isOurs = database.pragma('application_id') === APPLICATION_ID;
-  if (!isOurs && !isEmpty(database, version)) {
-    throw new TurnkeepError('store_foreign', { place: path, reason: 'it is a database of another program' });
-  }
-  if (isOurs && version > MIGRATIONS.length) {
-    throw new TurnkeepError('store_newer', { place: path, found: version, supported: MIGRATIONS.length });
-  }
+  const tables = database.prepare('SELECT count(*) FROM sqlite_schema').get()?.[0];
+  const applicationId = database.pragma('application_id') as number; // SQLite answers integers
+  const userVersion = database.pragma('user_version') as number;
+  assertHeader({ isSqlite: true, applicationId, userVersion, hasSchema: tables !== 0 }, path);
 }
 
-function isEmpty(database: Database, version: number): boolean {
-  const tables = database.prepare('SELECT count(*) FROM sqlite_schema').get()?.[0];
-  return tables === 0 && version === 0 && database.pragma('application_id') === 0;
+/** An empty database may become a store; any other file has to be one, of no newer format. */
+function assertHeader(header: FileHeader, path: string): void {
+  if (!header.isSqlite) throw foreign(path, 'it is no SQLite database');
+  const isEmpty = header.applicationId === 0 && header.userVersion === 0 && !header.hasSchema;
+  if (isEmpty) return;
+  if (header.applicationId !== APPLICATION_ID) throw foreign(path, 'it is a database of another program');
+  if (header.userVersion <= MIGRATIONS.length) return;
+  throw new TurnkeepError('store_newer', { place: path, found: header.userVersion, supported: MIGRATIONS.length });
+}
+
+function foreign(place: string, reason: string): TurnkeepError {
+  return new TurnkeepError('store_foreign', { place, reason });
 }
 
 /** Before WAL is on, since the size of pages cannot be chosen afterwards. */

@@ -6,7 +6,7 @@ import { searchTexts } from '../core/search-text.ts';
 import type { Database, SqlRow, Statement } from './driver.ts';
 import type { SearchIndex } from './search-index.ts';
 import type { StoreReader } from './store-reader.ts';
-import { RECORDS, TAIL_COMMITS } from './store-schema.ts';
+import { RECORDS } from './store-schema.ts';
 
 /** A conversation with fewer commits than this is scanned: faster than to pick its commits from all that a text hits. */
 const SCANNED_COMMITS = 2_000;

@@ -101,6 +101,7 @@ export class StoreWriter {
   }
 
   #putHead(conversation: Conversation, head: Head): void {
+    if (head.collected && !conversation.head.collected) this.#clearTail(conversation);
     const { c, folded, folds } = conversation;
     const { version, lastActivityAt } = head;
     const unfolded = JSON.stringify(conversation.unfolded);
@@ -127,10 +128,17 @@ export class StoreWriter {
   /** Moves a conversation's rows from the tail to their places; its head is to be written afterwards. */
   #fold(conversation: Conversation): void {
     const { c, tail, unfolded } = conversation;
+    if (unfolded.length === 0) return;
     this.#putRows(conversation, tail.range({ from: '', to: '\u{10ffff}' }));
     for (const pos of unfolded) this.#statements.addPlace.run(c, ++conversation.folded, pos);
     conversation.tail = new SortedRows();
     unfolded.length = 0;
+  }
+
+  /** Of what was erased the tail keeps nothing until it is swept. */
+  #clearTail(conversation: Conversation): void {
+    this.#fold(conversation);
+    this.#statements.clearTail.run(conversation.c);
   }
 
   /** Takes the oldest commits out of a tail that has grown too long; their rows go to their places where they have not. */
@@ -219,6 +227,7 @@ function prepare(database: Database) {
     addTail: sql('INSERT INTO tail (pos, c, version, rows) VALUES (?, ?, ?, ?)'),
     oldestTail: sql('SELECT min(pos) FROM tail'),
     tailBelow: sql('SELECT c, version FROM tail WHERE pos < ? ORDER BY pos DESC'),
+    clearTail: sql('DELETE FROM tail WHERE c = ?'),
     removeTail: sql('DELETE FROM tail WHERE pos < ?'),
     addPlace: sql('INSERT INTO places (c, version, pos) VALUES (?, ?, ?)'),
     putRow: sql('INSERT INTO rows (c, k, v) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET v = excluded.v'),

@@ -55,13 +55,14 @@ export class WriterClient {
     this.#onWritten = onWritten;
   }
 
-  /** Starts the thread, which opens the store. `onWritten` hears of each group that left commits. */
+  /** Starts the thread, which opens the store. `onWritten` hears of each group that left commits. Tests bring a thread. */
   static async start(
     file: StoreFile,
     onWritten: (written: Written) => void,
+    thread: URL = new URL('./writer-thread.js', import.meta.url),
   ): Promise<{ readonly client: WriterClient; readonly facts: WriterFacts }> {
     const start: WriterStart = { file };
-    const worker = new Worker(new URL('./writer-thread.js', import.meta.url), { workerData: start });
+    const worker = new Worker(thread, { workerData: start });
     const client = new WriterClient(worker, file.path, onWritten);
     return { client, facts: await client.#opened() };
   }

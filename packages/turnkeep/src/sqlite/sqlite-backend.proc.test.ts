@@ -1,0 +1,104 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcessWithoutNullStreams } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { openDatabase } from './driver.ts';
+import { openSqlite } from './open.ts';
+import { message, NAMESPACE, versionOf, withStoreFile } from './sqlite-backend.testkit.ts';
+
+const CHILD = fileURLToPath(new URL('./sqlite-child.testkit.js', import.meta.url));
+
+interface Child {
+  readonly process: ChildProcessWithoutNullStreams;
+  /** What was acknowledged so far: the version and the commit id. */
+  readonly acknowledged: readonly string[];
+  readonly opened: Promise<void>;
+  readonly ended: Promise<number | null>;
+  /** Resolves when so many were acknowledged. */
+  reached(count: number): Promise<void>;
+}
+
+function startChild(path: string, conversation: string, commits: number, waiting: number): Child {
+  const child = spawn(process.execPath, [CHILD, path, conversation, String(commits), String(waiting)]);
+  const acknowledged: string[] = [];
+  const waits: { readonly count: number; readonly resolve: () => void }[] = [];
+  let open = (): void => undefined;
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    if (line === 'open') return open();
+    acknowledged.push(line);
+    for (const { count, resolve } of waits) if (acknowledged.length >= count) resolve();
+  });
+  child.stderr.pipe(process.stderr);
+  const ended = new Promise<number | null>((resolve) => {
+    child.on('close', resolve);
+  });
+  const reached = (count: number) =>
+    new Promise<void>((resolve) => {
+      if (acknowledged.length >= count) resolve();
+      else waits.push({ count, resolve });
+    });
+  return { process: child, acknowledged, opened, ended, reached };
+}
+
+describe('several processes on one file', () => {
+  test('lose no commit, refuse none, and share one order', () =>
+    withStoreFile(async (path) => {
+      const store = await openSqlite(path);
+      const children = Array.from({ length: 4 }, () => startChild(path, 'talk', 60, 4));
+      await Promise.all(children.map(({ opened }) => opened));
+      for (const child of children) child.process.stdin.write('go\n');
+      expect(await Promise.all(children.map(({ ended }) => ended))).toEqual([0, 0, 0, 0]);
+      const versions = children.flatMap(({ acknowledged }) => acknowledged.map((line) => Number(line.split(' ')[0])));
+      expect(versions.toSorted((left, right) => left - right)).toEqual(Array.from({ length: 240 }, (_, at) => at + 1));
+      const feed = await store.feed(NAMESPACE, 0, 1_000);
+      expect(feed.map(({ version }) => version)).toEqual(Array.from({ length: 240 }, (_, at) => at + 1));
+      expect(await store.verify()).toEqual([]);
+      await store.close();
+    }));
+
+  test('hear of what the others commit', () =>
+    withStoreFile(async (path) => {
+      const store = await openSqlite(path);
+      const child = startChild(path, 'talk', 1, 1);
+      await child.opened;
+      const heard = new Promise<void>((resolve) => {
+        store.onCommit(NAMESPACE, () => resolve());
+      });
+      child.process.stdin.write('go\n');
+      await heard;
+      expect(await versionOf(store, 'talk')).toBe(1);
+      expect(await child.ended).toBe(0);
+      await store.close();
+    }));
+});
+
+test.each([1, 7, 40, 90])(
+  'what was acknowledged %i times before a process is killed is there afterwards, whole',
+  (count) =>
+    withStoreFile(async (path) => {
+      const child = startChild(path, 'talk', 100_000, 8);
+      await child.opened;
+      child.process.stdin.write('go\n');
+      await child.reached(count);
+      child.process.kill('SIGKILL');
+      await child.ended;
+      const store = await openSqlite(path);
+      const version = await versionOf(store, 'talk');
+      const ids = await store.read(
+        NAMESPACE,
+        (rows) => new Set(rows.scan('talk', { from: 'c', to: 'd' }).map(({ key }) => key.slice(1))),
+      );
+      expect(ids.size).toBe(version);
+      for (const line of child.acknowledged) expect(ids).toContain(line.split(' ')[1]);
+      expect(await store.verify()).toEqual([]);
+      const database = openDatabase(path, { readOnly: true });
+      expect(database.pragma('integrity_check')).toBe('ok');
+      database.close();
+      expect((await store.commit(message('talk', 'on it goes'))).version).toBe(version + 1);
+      await store.close();
+    }),
+);
