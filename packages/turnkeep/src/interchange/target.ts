@@ -1,6 +1,5 @@
 import type { Commit } from '../core/change.ts';
-import { isTurnkeepError } from '../core/errors.ts';
-import type { TurnkeepError } from '../core/errors.ts';
+import { isTurnkeepError, TurnkeepError } from '../core/errors.ts';
 import type { ConversationId } from '../core/ids.ts';
 import type { Receipt } from '../core/receipt.ts';
 
@@ -27,7 +26,7 @@ const MAX_REREADS = 16;
 export async function send(target: ImportTarget, commit: Commit, signal?: AbortSignal): Promise<Outcome> {
   let asked = commit;
   for (let reread = 0; ; reread++) {
-    signal?.throwIfAborted();
+    assertGoesOn(signal);
     try {
       return { receipt: await target.commit(asked) };
     } catch (error) {
@@ -42,6 +41,11 @@ export async function send(target: ImportTarget, commit: Commit, signal?: AbortS
 function refusalOf(error: TurnkeepError): Outcome {
   if (error.retry === 'never') return { refusal: error };
   throw error;
+}
+
+/** Throws `aborted` where the caller has given up. */
+export function assertGoesOn(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw new TurnkeepError('aborted', { reason: String(signal.reason) });
 }
 
 /** The commit with the expectation that failed set to what the store found. */

@@ -323,7 +323,7 @@ describe('an import', () => {
       signal: control.signal,
       onProgress: ({ commits }) => commits === 3 && control.abort(),
     });
-    await expect(stopped).rejects.toThrow('aborted');
+    await expect(stopped).rejects.toMatchObject({ code: 'aborted' });
     expect(await target.backend.feed('imports', 0, 100)).toHaveLength(3);
     const { id, report } = await importRows(WHOLE, target);
     expect(report.conversations[0]?.replayed).toBe(3);

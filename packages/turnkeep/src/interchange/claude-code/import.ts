@@ -3,7 +3,7 @@ import type { ChangeEvent } from '../../core/receipt.ts';
 import { bufferedSource } from '../byte-source.ts';
 import type { JsonlOptions } from '../jsonl.ts';
 import type { ConversationReport, FileReport, ImportProgress, ImportReport, Refusal } from '../report.ts';
-import { holdsCommit, send } from '../target.ts';
+import { assertGoesOn, holdsCommit, send } from '../target.ts';
 import type { ImportTarget } from '../target.ts';
 import { openFile } from '../../platform/byte-source.ts';
 import type { ByteSource } from '../../platform/byte-source.ts';
@@ -130,7 +130,7 @@ class ImportRun {
     this.#ignored.push(...ignored);
     this.#fileCount = sessions.length;
     for (const session of sessions) {
-      this.#options.signal?.throwIfAborted();
+      assertGoesOn(this.#options.signal);
       yield* this.#path(session);
       this.#filesDone += 1;
     }
