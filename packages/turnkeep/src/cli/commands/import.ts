@@ -1,0 +1,114 @@
+import { existsSync } from 'node:fs';
+import { isTurnkeepError } from '../../core/errors.ts';
+import type {
+  ConversationReport,
+  FileReport,
+  ImportProgress,
+  ImportReport,
+  ImportTarget,
+} from '../../interchange/index.ts';
+import { importClaudeCode } from '../../interchange/index.ts';
+import type { Namespace } from '../../ledger/namespace.ts';
+import { EXIT } from '../exit-codes.ts';
+import type { ExitCode } from '../exit-codes.ts';
+import { usageError } from '../failure.ts';
+import type { Colors } from '../output.ts';
+import { writeStore } from '../shell.ts';
+import type { CommonOptions, Shell } from '../shell.ts';
+import { counted, grouped, safeLine } from '../terminal-text.ts';
+
+export interface ImportOptions extends CommonOptions {
+  readonly verbose?: boolean | undefined;
+}
+
+/** `turnkeep import`: sessions of Claude Code, from files or folders. Importing again adds only what is new. */
+export async function runImport(shell: Shell, paths: readonly string[], options: ImportOptions): Promise<ExitCode> {
+  const missing = paths.find((path) => !existsSync(path));
+  if (missing !== undefined) throw usageError(missing, 'there is no such file or folder');
+  const report = await writeStore(shell, options, (namespace) => importInto(shell, namespace, paths));
+  if (options.json) await shell.out.json(report);
+  else await shell.out.lines(reportLines(report, shell.out.colors, options.verbose ?? false));
+  return exitCodeOf(report, paths);
+}
+
+/** Imports into a namespace, with progress on standard error. */
+export async function importInto(shell: Shell, namespace: Namespace, paths: readonly string[]): Promise<ImportReport> {
+  const onProgress = (progress: ImportProgress) => shell.progress.show(() => progressText(progress));
+  const report = await importClaudeCode(targetOf(namespace), paths, { onProgress, signal: shell.signal });
+  shell.progress.end();
+  return report;
+}
+
+function targetOf(namespace: Namespace): ImportTarget {
+  return {
+    namespace: namespace.id,
+    commit: (commit) => namespace.commit({ ...commit }),
+    async head(conversationId) {
+      try {
+        return await namespace.conversation(conversationId).info();
+      } catch (error) {
+        if (isTurnkeepError(error, 'conversation_not_found')) return undefined;
+        throw error;
+      }
+    },
+  };
+}
+
+function progressText({ file, filesDone, files, messages }: ImportProgress): string {
+  return `Importing ${grouped(filesDone + 1)} of ${counted(files, 'file')}, ${counted(messages, 'message')}: ${file}`;
+}
+
+/** Damage if anything was not taken as it should be; not found if a path that was named holds nothing to take. */
+function exitCodeOf({ refused, files, ignored, conversations }: ImportReport, paths: readonly string[]): ExitCode {
+  if (refused.length > 0 || files.some(({ damage }) => damage.length > 0)) return EXIT.damage;
+  const isNamed = ignored.some(({ file }) => paths.includes(file));
+  return isNamed || conversations.length === 0 ? EXIT.notFound : EXIT.ok;
+}
+
+const SHOWN = 20;
+
+/** The report for a person: each conversation, then what was damaged, refused or ignored. */
+export function* reportLines(report: ImportReport, colors: Colors, verbose: boolean): Generator<string> {
+  for (const conversation of report.conversations) yield* conversationLines(conversation, colors);
+  for (const file of report.files) if (file.lines > 0) yield* fileLines(file, colors, verbose);
+  for (const refusal of report.refused) {
+    const lines = refusal.lines.slice(0, SHOWN).join(', ');
+    yield `${colors.red('✗')} refused: ${safeLine(refusal.message)} (${safeLine(refusal.conversationId)}, line ${lines})`;
+  }
+  for (const { file, reason } of report.ignored) yield colors.dim(`- ignored ${safeLine(file)}: ${safeLine(reason)}`);
+  if (report.conversations.length === 0) yield 'Nothing was imported: no session of Claude Code was found.';
+}
+
+function* conversationLines(conversation: ConversationReport, colors: Colors): Generator<string> {
+  const { conversationId, title, turns, commits, replayed } = conversation;
+  const again =
+    commits > 0 && replayed === commits ? ', all of it there already' : replayed > 0 ? ', partly there already' : '';
+  yield `${colors.green('✓')} ${colors.bold(safeLine(title ?? '(no title)'))}  ${colors.cyan(safeLine(conversationId))}`;
+  yield `    ${counted(turns, 'turn')}, ${counted(messageCount(conversation), 'message')}${again}`;
+}
+
+export function messageCount({ messages }: ConversationReport): number {
+  return Object.values(messages).reduce((sum, count) => sum + count, 0);
+}
+
+function* fileLines(file: FileReport, colors: Colors, verbose: boolean): Generator<string> {
+  const { lines, imported, opaque, repeated, damage, notes, openCalls } = file;
+  const parts = [
+    `${counted(imported, 'record')} imported`,
+    `${grouped(opaque)} kept as opaque`,
+    `${grouped(repeated)} repeated`,
+    ...(openCalls.length === 0 ? [] : [`${counted(openCalls.length, 'call')} without a result`]),
+    ...(notes.length === 0 ? [] : [counted(notes.length, 'note')]),
+  ];
+  yield colors.dim(`  ${safeLine(file.file)}: ${counted(lines, 'line')}, ${parts.join(', ')}`);
+  if (damage.length > 0)
+    yield `  ${colors.red(`✗ ${counted(damage.length, 'damaged place')}`)}, left out: all that is whole is imported`;
+  const shown = verbose ? Infinity : SHOWN;
+  for (const { line, byte, kind, reason, bytes } of damage.slice(0, shown)) {
+    yield `    line ${grouped(line)}, byte ${grouped(byte)}: ${safeLine(kind)}, ${safeLine(reason)} (${counted(bytes, 'byte')})`;
+  }
+  if (damage.length > shown) yield colors.dim(`    … ${grouped(damage.length - shown)} more (--verbose)`);
+  if (!verbose) return;
+  for (const { kind, line, about } of notes)
+    yield colors.dim(`    note, line ${grouped(line)}: ${kind} ${safeLine(about ?? '')}`.trimEnd());
+}

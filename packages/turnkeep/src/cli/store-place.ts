@@ -1,0 +1,48 @@
+import { existsSync, mkdirSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { TurnkeepError } from '../core/errors.ts';
+import type { Environment } from './output.ts';
+
+const SQLITE = 'sqlite:';
+const PRIVATE_FOLDER = 0o700;
+
+/** Where a store is, and whether the user named it. */
+export interface StorePlace {
+  readonly url: string;
+  readonly isDefault: boolean;
+}
+
+/** The store to use: `--store`, else `TURNKEEP_STORE`, else a file in the user's data folder. */
+export function storePlace(option: string | undefined, env: Environment): StorePlace {
+  const named = option ?? (env['TURNKEEP_STORE'] || undefined);
+  return named === undefined
+    ? { url: SQLITE + join(dataFolder(env), 'turnkeep', 'turnkeep.db'), isDefault: true }
+    : { url: named, isDefault: false };
+}
+
+/** `$XDG_DATA_HOME`, or `~/.local/share`; a relative one is ignored, as the XDG specification asks. */
+function dataFolder(env: Environment): string {
+  const configured = env['XDG_DATA_HOME'];
+  return configured?.startsWith('/') ? configured : join(env['HOME'] || homedir(), '.local', 'share');
+}
+
+/** Makes the folder of the default store, for its user alone. A folder that the user names must be there. */
+export function prepareFolder(place: StorePlace): void {
+  if (!place.isDefault) return;
+  const folder = dirname(place.url.slice(SQLITE.length));
+  try {
+    mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER });
+  } catch (error) {
+    throw new TurnkeepError('store_unavailable', { place: folder, reason: (error as Error).message }, { cause: error });
+  }
+}
+
+/** Refuses a store that is not there: a command that only reads must not make an empty one of a slip of the pen. */
+export function assertStoreExists(place: StorePlace): void {
+  if (!place.url.startsWith(SQLITE)) return;
+  const file = place.url.slice(SQLITE.length);
+  if (file === '' || existsSync(file)) return;
+  const reason = place.isDefault ? 'there is no store yet; turnkeep import makes one' : 'there is no such file';
+  throw new TurnkeepError('store_unavailable', { place: file, reason });
+}
