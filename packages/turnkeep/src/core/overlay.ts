@@ -73,13 +73,31 @@ export class Overlay implements RowReader {
 
   scan(conversation: ConversationId, range: RowRange): readonly Row[] {
     const rows = this.#rows.get(conversation);
-    const puts = rows ? [...rows.range(range)] : [];
+    const puts = rows ? putsIn(rows, range) : [];
     if (puts.length === 0) return this.#base.scan(conversation, range);
     // Each put hides at most one row below it, so this many more are enough.
     const limit = range.limit === undefined ? undefined : range.limit + puts.length;
     const below = this.#base.scan(conversation, { ...range, limit });
     return merge(below, puts, range);
   }
+}
+
+/**
+ * The puts of a range that can show in its rows: as many as rows are asked for, and the removals between them. A commit of
+ * a thousand changes looks at its own rows at each of them, and reads no more than it needs.
+ */
+export function putsIn(
+  rows: SortedRows<RowValue | null>,
+  range: RowRange,
+): readonly (readonly [key: string, value: RowValue | null])[] {
+  const puts: (readonly [string, RowValue | null])[] = [];
+  let left = range.limit ?? Infinity;
+  if (left <= 0) return puts;
+  for (const put of rows.range(range)) {
+    puts.push(put);
+    if (put[1] !== null && --left === 0) break;
+  }
+  return puts;
 }
 
 function merge(

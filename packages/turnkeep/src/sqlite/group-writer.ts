@@ -139,11 +139,28 @@ export class GroupWriter {
   }
 
   /** What a write that failed alone means. A sync that failed may or may not have reached the disk. */
-  #failure(error: unknown, { commit }: Envelope): Error {
+  #failure(error: unknown, envelope: Envelope): Answer {
     if (!(error instanceof CommitError)) return storeError(error, this.#place);
     const { kind, message } = driverFault(error.cause);
     if (kind === 'full') return storeError(error.cause, this.#place);
-    return new TurnkeepError('outcome_unknown', { commitId: commit.commitId, reason: message }, { cause: error.cause });
+    const { commitId } = envelope.commit;
+    return (
+      this.#lookUp(envelope) ??
+      new TurnkeepError('outcome_unknown', { commitId, reason: message }, { cause: error.cause })
+    );
+  }
+
+  /** The receipt of a commit that is there. That it is not there yet says nothing: the WAL may still be recovered. */
+  #lookUp(envelope: Envelope): Receipt | undefined {
+    try {
+      if (!this.begin()) return undefined;
+      const decision = this.#decide(envelope, this.reader.namespace(envelope.commit.namespace));
+      return decision instanceof Error || decision.outcome !== 'replay' ? undefined : decision.receipt;
+    } catch {
+      return undefined;
+    } finally {
+      this.#rollBack();
+    }
   }
 }
 

@@ -31,8 +31,8 @@ export class IndexFeeder {
     return Math.max(0, ((this.#newest.get()?.[0] as number | null) ?? 0) - index.position());
   }
 
-  /** Adds the next commits. Answers whether there may be more. */
-  step(index: SearchIndex): boolean {
+  /** Adds the next commits: `ended` when there are none, `raced` when another process added them first. */
+  step(index: SearchIndex): 'added' | 'raced' | 'ended' {
     const after = index.position();
     const docs: SearchDoc[] = [];
     let length = 0;
@@ -40,14 +40,13 @@ export class IndexFeeder {
     for (const [pos] of this.#next.all(after)) {
       if (length > STEP_LENGTH) break;
       position = pos as number; // an integer column
-      for (const doc of this.#docsAt(position)) {
+      for (const doc of this.docsAt(position)) {
         docs.push(doc);
         length += doc.text.length;
       }
     }
-    if (position === after) return false;
-    index.add(docs, { after, position });
-    return true;
+    if (position === after) return 'ended';
+    return index.add(docs, { after, position }) ? 'added' : 'raced';
   }
 
   /** Takes out records whose words went. Answers whether there may be more. */
@@ -63,7 +62,8 @@ export class IndexFeeder {
     return true;
   }
 
-  #docsAt(pos: number): readonly SearchDoc[] {
+  /** What of a commit is searched, one document a record. */
+  docsAt(pos: number): readonly SearchDoc[] {
     const log = this.#reader.logAt(pos);
     const texts = new Map<number, string>();
     try {

@@ -4,6 +4,7 @@ import type { Head } from '../core/head.ts';
 import { TurnkeepError } from '../core/errors.ts';
 import type { ConversationId } from '../core/ids.ts';
 import { prefixEnd } from '../core/keys.ts';
+import { putsIn } from '../core/overlay.ts';
 import type { LogRecord } from '../core/log.ts';
 import { addToTail, BoundedMap, newConversation } from './conversation.ts';
 import type { Conversation, PackedRow } from './conversation.ts';
@@ -104,7 +105,7 @@ export class StoreReader {
 
   scan(conversation: Conversation, range: RowRange): readonly Row[] {
     const { limit } = range;
-    const puts = conversation.tail.size === 0 ? [] : [...conversation.tail.range(range)];
+    const puts = conversation.tail.size === 0 ? [] : putsIn(conversation.tail, range);
     const folded = this.#scanFolded(conversation, range);
     if (puts.length === 0) return folded;
     const rows = mergeRows(puts, folded, limit === undefined || folded.length < limit, range);

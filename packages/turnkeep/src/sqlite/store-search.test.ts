@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { fold, matchFolded } from '../core/fold.ts';
 import type { ConversationId } from '../core/ids.ts';
 import { searchTexts } from '../core/search-text.ts';
+import { openDatabase } from './driver.ts';
 import { openSqlite } from './open.ts';
 import type { SqliteBackend } from './sqlite-backend.ts';
 import { envelope, message, NAMESPACE, withStore, withStoreFile } from './sqlite-backend.testkit.ts';
@@ -122,6 +123,21 @@ describe('a search finds what a scan finds', () => {
       expect(await found(store, 'fox', 10)).toEqual(['talk 1']);
     }));
 });
+
+test('an index that lacks a commit is a fault, until it is rebuilt', () =>
+  withStore(async (store, path) => {
+    await fill(store, 0, 30);
+    await store.rebuild();
+    expect(await store.verify()).toEqual([]);
+    const index = openDatabase(`${path}-search`);
+    index.exec('DELETE FROM tail');
+    index.close();
+    expect(await store.verify()).toContainEqual(
+      expect.objectContaining({ kind: 'search_index', place: 'log position 7' }),
+    );
+    await store.rebuild();
+    expect(await store.verify()).toEqual([]);
+  }));
 
 test('a search can be called off', () =>
   withStore(async (store) => {

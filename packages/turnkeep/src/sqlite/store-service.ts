@@ -1,8 +1,11 @@
+import type { StoreFault } from '../core/backend.ts';
+import { TurnkeepError } from '../core/errors.ts';
 import { monotonicNow } from '../platform/clock.ts';
 import { afterPoll, pause } from '../platform/timers.ts';
 import type { Database } from './driver.ts';
 import { driverFault } from './driver-errors.ts';
 import { IndexFeeder } from './index-feeder.ts';
+import { verifyIndex } from './index-verify.ts';
 import { openSearchIndex } from './search-index.ts';
 import type { SearchIndex } from './search-index.ts';
 import type { FromService, ServiceCall, ServiceStart } from './service-messages.ts';
@@ -14,11 +17,15 @@ import { verifyStore } from './store-verify.ts';
 import { WalKeeper } from './wal-keeper.ts';
 import { failed } from './writer-messages.ts';
 
-/** Of its time, the share that upkeep takes while the store is written to. */
-const BUSY_SHARE = 0.25;
-const LAG_TO_HURRY = 50_000;
-const QUIET_MS = 50;
+/** Of its time, the share that upkeep takes while the store is written to: an index may lag, commits may not. */
+const BUSY_SHARE = 0.1;
+/** Commits that the index may lack before upkeep takes what time it needs: a search reads them in 0.3 s. */
+const LAG_TO_HURRY = 20_000;
+const QUIET_MS = 100;
+/** Where another process feeds the index, this one looks again after so long. */
+const RACED_MS = 500;
 const SCRUB_STEP_MS = 5;
+const REST_STEP_MS = 20;
 
 /** What the service thread does; each call in steps, upkeep between them. */
 export class StoreService {
@@ -69,6 +76,7 @@ export class StoreService {
   wrote(pages: number): void {
     this.#wroteAt = monotonicNow();
     this.#wal?.wrote(pages);
+    if (this.#attempt(() => this.#wal?.keep())) this.#send({ kind: 'wal_long' });
     this.#keepUp();
   }
 
@@ -82,7 +90,7 @@ export class StoreService {
 
   #answer(id: number, call: ServiceCall): Promise<unknown> {
     if (call.kind === 'search') return this.#steps(id, this.#search.search(call.ask.namespace, call.ask.query));
-    if (call.kind === 'verify') return this.#steps(id, verifyStore(this.#database));
+    if (call.kind === 'verify') return this.#steps(id, this.#verify());
     return call.kind === 'rebuild' ? this.#rebuild(id) : this.#scrub(id);
   }
 
@@ -97,19 +105,24 @@ export class StoreService {
     }
   }
 
+  *#verify(): Generator<void, readonly StoreFault[]> {
+    const faults = yield* verifyStore(this.#database);
+    return [...faults, ...(yield* verifyIndex(this.#database, this.#neededIndex(), this.#feeder))];
+  }
+
   async #rebuild(id: number): Promise<undefined> {
-    this.#openIndex()?.clear();
+    this.#neededIndex().clear();
     for (;;) {
-      const index = this.#openIndex();
-      if (!index || !this.#feeder.step(index) || this.#cancelled.has(id) || this.#isClosing) return undefined;
+      if (this.#feeder.step(this.#neededIndex()) === 'ended' || this.#cancelled.has(id) || this.#isClosing)
+        return undefined;
       await nextTurn();
     }
   }
 
   async #scrub(id: number): Promise<undefined> {
     for (;;) {
-      const index = this.#openIndex();
-      if (!index || this.#cancelled.has(id) || this.#isClosing) return undefined;
+      if (this.#cancelled.has(id) || this.#isClosing) return undefined;
+      const index = this.#neededIndex();
       const more = this.#attempt(() => this.#feeder.removeStale(index) || index.scrub());
       if (more === false) return undefined;
       await pause(more === undefined ? SCRUB_STEP_MS : 0);
@@ -126,18 +139,24 @@ export class StoreService {
   async #runUpkeep(): Promise<void> {
     for (let more = true; more && !this.#isClosing;) {
       const start = monotonicNow();
-      more = this.#attempt(() => this.#upkeepStep()) ?? true;
-      const took = monotonicNow() - start;
-      await pause(this.#pauseAfter(took));
+      const did = this.#attempt(() => this.#upkeepStep()) ?? 'raced';
+      more = did !== 'ended';
+      await this.#rest(did === 'raced' ? RACED_MS : this.#pauseAfter(monotonicNow() - start));
     }
   }
 
-  #upkeepStep(): boolean {
-    if (this.#wal?.keep()) this.#send({ kind: 'wal_long' });
+  #upkeepStep(): 'added' | 'raced' | 'ended' {
     const index = this.#openIndex();
-    if (!index) return false;
+    if (!index) return 'ended';
     const removed = this.#feeder.removeStale(index);
-    return this.#feeder.step(index) || removed;
+    const fed = this.#feeder.step(index);
+    return fed === 'ended' && removed ? 'added' : fed;
+  }
+
+  /** Waits, but not when the store is being closed. */
+  async #rest(durationMs: number): Promise<void> {
+    for (let left = durationMs; left >= 0 && !this.#isClosing; left -= REST_STEP_MS)
+      await pause(Math.min(left, REST_STEP_MS));
   }
 
   #pauseAfter(tookMs: number): number {
@@ -170,6 +189,13 @@ export class StoreService {
       this.#index = undefined;
       return undefined;
     }
+  }
+
+  #neededIndex(): SearchIndex {
+    const index = this.#openIndex();
+    if (index) return index;
+    const place = `${this.#start.file.path}-search`;
+    throw new TurnkeepError('store_unavailable', { place, reason: 'the search index cannot be opened' });
   }
 
   #dropIndex(): void {
