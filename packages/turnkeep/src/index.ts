@@ -3,7 +3,7 @@ export * from './core/index.ts';
 export type { Checkpoint, PendingWrite } from './core/read/checkpoint.ts';
 export type { GraphTurn } from './core/read/graph.ts';
 export type { ConversationInfo } from './core/read/listing.ts';
-export type { Message, MessageLookup } from './core/read/message.ts';
+export type { DamagedMessages, Message, MessageLookup } from './core/read/message.ts';
 export type { SearchHit } from './core/read/search.ts';
 export type { Commitment, Summary, WorkingState } from './core/read/state.ts';
 export type { Task } from './core/read/tasks.ts';

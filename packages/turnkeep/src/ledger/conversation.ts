@@ -18,8 +18,8 @@ import { graphTurns } from '../core/read/graph.ts';
 import type { GraphTurn } from '../core/read/graph.ts';
 import { conversationInfo, preview } from '../core/read/listing.ts';
 import type { ConversationInfo } from '../core/read/listing.ts';
-import { lookUpMessage, readMessage } from '../core/read/message.ts';
-import type { Message, MessageLookup } from '../core/read/message.ts';
+import { lookUpMessage, readMessage, readMessageOr } from '../core/read/message.ts';
+import type { DamagedMessages, Message, MessageLookup } from '../core/read/message.ts';
 import { placedPage } from '../core/read/pages.ts';
 import type { PageCursor } from '../core/read/pages.ts';
 import { readState, readSummary } from '../core/read/state.ts';
@@ -60,6 +60,11 @@ export interface MessageWindow {
   readonly messages: readonly Message[];
   /** Hand it in as `before` for the messages before these; `null` at the start of the path. */
   readonly before: string | null;
+}
+
+export interface DamageOptions {
+  /** A message whose words are damaged fails the reading with `corrupt` (the default), or stands there marked. */
+  readonly damaged?: DamagedMessages | undefined;
 }
 
 /** A page of a path, root first. */
@@ -250,7 +255,7 @@ export class Conversation {
    */
   async window(
     count: number,
-    options: { readonly before?: string; readonly leaf?: TurnId | null } = {},
+    options: DamageOptions & { readonly before?: string; readonly leaf?: TurnId | null } = {},
   ): Promise<MessageWindow> {
     const before =
       options.before === undefined
@@ -258,13 +263,16 @@ export class Conversation {
         : decodeCursor<WindowCursor>(options.before, ['leaf', 'lastSequence', 'messageId']);
     return this.#access.view(({ tree, bodies }) => {
       const found = placedWindow(tree, { count, leaf: options.leaf, before });
-      const messages = found.messages.map((message) => readMessage(tree, bodies, message));
+      const damaged = options.damaged ?? 'refuse';
+      const messages = found.messages.map((message) => readMessageOr(damaged, tree, bodies, message));
       return { messages, before: found.before && encodeCursor(found.before) };
     });
   }
 
   /** One page of the path from the root to a leaf. A cursor pins the path: later commits do not disturb it. */
-  async page(options: PathOptions & { readonly after?: string; readonly limit?: number } = {}): Promise<MessagePage> {
+  async page(
+    options: PathOptions & DamageOptions & { readonly after?: string; readonly limit?: number } = {},
+  ): Promise<MessagePage> {
     const { limit = 100 } = options;
     assertPageLimit(limit);
     const after =
@@ -274,14 +282,15 @@ export class Conversation {
     return this.#access.view((view) => {
       const { leaf } = pathOf(view, options);
       const found = placedPage(view.tree, { leaf, after, limit, atVersion: options.atVersion });
-      const messages = found.messages.map((message) => readMessage(view.tree, view.bodies, message));
+      const damaged = options.damaged ?? 'refuse';
+      const messages = found.messages.map((message) => readMessageOr(damaged, view.tree, view.bodies, message));
       const pending = found.next === null && options.atVersion === undefined ? pendingPrompts(view, leaf) : [];
       return { messages, pending, next: found.next && encodeCursor(found.next) };
     });
   }
 
   /** Every message of a path, root first, page by page; the path is pinned when the reading starts. */
-  async *read(options: PathOptions & { readonly pageSize?: number } = {}): AsyncGenerator<Message> {
+  async *read(options: PathOptions & DamageOptions & { readonly pageSize?: number } = {}): AsyncGenerator<Message> {
     let after: string | undefined;
     do {
       const { messages, next }: MessagePage = await this.page({

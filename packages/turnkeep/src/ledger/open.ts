@@ -12,7 +12,7 @@ export interface OpenOptions {
 }
 
 /**
- * Opens a store: `memory:` or `sqlite:FILE`. The file is made where there is none; one that is not ours, or of a newer
+ * Opens a store: `memory:`, `sqlite:FILE`, or `postgres://…` (with `?schema=NAME` where it is not `turnkeep`). The file is made where there is none; one that is not ours, or of a newer
  * version, is refused untouched.
  */
 export async function openLedger(url: string, options: OpenOptions = {}): Promise<Ledger> {
@@ -28,6 +28,10 @@ export async function openBackend(url: string, surroundings: Surroundings = syst
     const { openSqlite } = await import('../sqlite/index.ts');
     return openSqlite(url.slice('sqlite:'.length));
   }
-  const reason = 'a store is memory: or sqlite:FILE';
+  if (/^postgres(ql)?:\/\//.test(url)) {
+    const { openPostgresUrl } = await import('../postgres/index.ts');
+    return openPostgresUrl(url);
+  }
+  const reason = 'a store is memory:, sqlite:FILE or postgres://…';
   throw new TurnkeepError('invalid_value', { path: 'url', reason });
 }

@@ -2,6 +2,7 @@ import type { HeadQuery } from '../core/backend.ts';
 import type { ConversationId, NamespaceId } from '../core/ids.ts';
 import { verifyConversation } from '../core/verify.ts';
 import type { Fault, VerifyCursor } from '../core/verify.ts';
+import { afterPoll } from '../platform/timers.ts';
 import type { Access } from './access.ts';
 
 /** How far a checking has come. */
@@ -62,7 +63,9 @@ async function* steps(
     yield step;
     cursor = step.next ?? undefined;
     // Each slice is a step of its own for the event loop, so that others get their turn.
-    await new Promise((resolve) => setImmediate(resolve));
+    await new Promise<void>((resolve) => {
+      afterPoll(resolve);
+    });
   } while (cursor);
 }
 

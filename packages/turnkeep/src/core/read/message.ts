@@ -21,7 +21,12 @@ export interface Message extends MessageContent {
   readonly tier: Tier;
   /** Set where the words were removed; `parts` then holds the replacement's, or none. */
   readonly redaction?: { readonly reason: string; readonly at: string } | undefined;
+  /** Set where the words are damaged and the reader asked to be shown so; `parts` is then empty. */
+  readonly damage?: { readonly place: string; readonly reason: string } | undefined;
 }
+
+/** What a reading does with a message whose words are damaged: fail with `corrupt`, or show its place and the damage. */
+export type DamagedMessages = 'refuse' | 'mark';
 
 /** The message with its words; throws `corrupt` where they are damaged. */
 export function readMessage(tree: Tree, bodies: Bodies, placed: PlacedMessage): Message {
@@ -44,6 +49,31 @@ function redacted(bodies: Bodies, placed: PlacedMessage): Pick<Message, 'role' |
   const parts = (replacement?.['parts'] ?? []) as unknown as readonly Part[];
   const at = new Date(redaction?.at ?? 0).toISOString();
   return { role: redaction?.role ?? 'user', parts, redaction: { reason: redaction?.reason ?? 'erased', at } };
+}
+
+/** The message, or its place with the damage where the reader asked for that. */
+export function readMessageOr(damaged: DamagedMessages, tree: Tree, bodies: Bodies, placed: PlacedMessage): Message {
+  try {
+    return readMessage(tree, bodies, placed);
+  } catch (error) {
+    if (damaged === 'refuse' || !isTurnkeepError(error, 'corrupt')) throw error;
+    return markDamaged(tree, placed, error.details);
+  }
+}
+
+function markDamaged(tree: Tree, placed: PlacedMessage, damage: NonNullable<Message['damage']>): Message {
+  return {
+    role: 'system',
+    parts: [],
+    status: 'incomplete',
+    messageId: placed.row.messageId,
+    conversationId: placed.owner,
+    turnId: turnIdAt(tree, placed),
+    sequence: placed.sequence,
+    committedAt: '',
+    tier: 'hot',
+    damage,
+  };
 }
 
 /** What a look-up by id finds. */
