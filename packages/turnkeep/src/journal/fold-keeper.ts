@@ -1,0 +1,298 @@
+import { compareKeys } from '../core/backend.ts';
+import { afterPoll } from '../platform/timers.ts';
+import { BlockCache } from './block-cache.ts';
+import { conversationPrefix, toByteKey } from './byte-key.ts';
+import type { FileSystem } from './file-system.ts';
+import { emptyFold, readFold, writeFold } from './fold-state.ts';
+import type { Doubt, FoldState } from './fold-state.ts';
+import type { IndexState } from './index-state.ts';
+import { LAYOUT, TEMPORARY, runName, runNumbers } from './layout.ts';
+import { mergeSorted } from './merge.ts';
+import { LOG_START } from './position.ts';
+import type { Position } from './position.ts';
+import { Recent } from './recent.ts';
+import type { BlockEntry } from './run-block.ts';
+import { RunReader } from './run-reader.ts';
+import { RunWriter } from './run-writer.ts';
+import type { JournalSettings } from './settings.ts';
+import { IndexDamage } from './store-error.ts';
+
+const SLICE_ENTRIES = 1_000;
+/** Of what came since the last fold, this many times a fold's size may wait for a fold that is under way. */
+const MAX_BACKLOG = 16;
+
+/** Moves what came since the last fold into runs, and merges runs, off the commit path. */
+export class FoldKeeper {
+  readonly #fs: FileSystem;
+  readonly #directory: string;
+  readonly #index: IndexState;
+  readonly #settings: JournalSettings;
+  readonly #cache: BlockCache;
+  #state: FoldState;
+  #nextRun = 1;
+  #writing: Promise<void> = Promise.resolve();
+  #folding: Promise<void> | undefined;
+  #merging: Promise<void> | undefined;
+
+  constructor(fs: FileSystem, directory: string, store: string, index: IndexState, settings: JournalSettings) {
+    this.#fs = fs;
+    this.#directory = directory;
+    this.#index = index;
+    this.#settings = settings;
+    this.#cache = new BlockCache(settings.cacheBytes);
+    this.#state = emptyFold(store);
+  }
+
+  get state(): FoldState {
+    return this.#state;
+  }
+
+  /** Kept from the next fold on. */
+  setDoubts(doubts: readonly Doubt[]): void {
+    this.#state = { ...this.#state, doubts };
+  }
+
+  get #runs(): string {
+    return `${this.#directory}/${LAYOUT.runs}`;
+  }
+
+  /** Reads the fold and opens its runs. Throws `IndexDamage` where that cannot be done; then the index stays as it was. */
+  load(): void {
+    const state = readFold(this.#fs, this.#directory, this.#state.store);
+    if (state === 'damaged') throw new IndexDamage(LAYOUT.fold, 'it does not match its digest');
+    this.#nextRun = (runNumbers(this.#fs.list(this.#runs) ?? []).at(-1) ?? 0) + 1;
+    if (!state) return;
+    const runs = this.#openRuns(state.runs);
+    this.#index.close();
+    this.#index.runs = runs;
+    this.#index.folding = undefined;
+    this.#index.recent = new Recent();
+    this.#index.recent.position = state.position;
+    this.#state = state;
+  }
+
+  #openRuns(names: readonly string[]): readonly RunReader[] {
+    const runs: RunReader[] = [];
+    try {
+      for (const name of names) runs.push(this.#open(name));
+      return runs;
+    } catch (error) {
+      for (const run of runs) run.close();
+      throw error;
+    }
+  }
+
+  #open(name: string): RunReader {
+    const run = RunReader.open(this.#fs, this.#runs, name, this.#cache);
+    if (!run) throw new IndexDamage(`${LAYOUT.runs}/${name}`, 'it is missing');
+    return run;
+  }
+
+  /** Forgets the fold: the log is to be replayed from its start. Its files stay until the next one is written. */
+  reset(): void {
+    this.#index.close();
+    this.#index.folding = undefined;
+    this.#index.recent = new Recent();
+    this.#state = { ...this.#state, position: LOG_START, runs: [] };
+  }
+
+  /** True when enough came since the last fold. */
+  isDue(): boolean {
+    const { commits, bytes } = this.#index.recent;
+    return commits >= this.#settings.foldCommits && bytes >= this.#settings.foldBytes;
+  }
+
+  /** True while commits come faster than they are folded: they are to wait for `idle`. */
+  isBehind(): boolean {
+    return this.#folding !== undefined && this.#index.recent.bytes > MAX_BACKLOG * this.#settings.foldBytes;
+  }
+
+  /** Starts what is due. Its failures are kept for the next attempt, which starts from the same rows. */
+  maintain(): void {
+    if (this.isDue() && !this.#folding) this.fold().then(() => this.maintain(), ignore);
+    if (!this.#merging && this.#group()) {
+      this.#merging = this.#mergeGroups()
+        .catch(ignore)
+        .finally(() => {
+          this.#merging = undefined;
+        });
+    }
+  }
+
+  /** Resolves when no fold is under way. */
+  async idle(): Promise<void> {
+    await this.#folding?.catch(ignore);
+  }
+
+  async quiet(): Promise<void> {
+    await this.#folding?.catch(ignore);
+    await this.#merging;
+  }
+
+  /** Folds what came since the last fold. */
+  async fold(): Promise<void> {
+    await this.idle();
+    this.#folding = this.#foldNow().finally(() => {
+      this.#folding = undefined;
+    });
+    await this.#folding;
+  }
+
+  async #foldNow(): Promise<void> {
+    const index = this.#index;
+    if (!index.folding) {
+      index.folding = index.recent;
+      index.recent = new Recent();
+      index.recent.position = index.folding.position;
+    }
+    const { folding } = index;
+    folding.list();
+    const keys = folding.countKeys();
+    const run = keys > 0 ? await this.#writeRun(keys, recentEntries(folding), 'keep') : undefined;
+    await this.#commit((state) => ({
+      ...state,
+      position: folding.position,
+      runs: run ? [run.name, ...state.runs] : state.runs,
+    }));
+    if (run) index.runs = [run, ...index.runs];
+    index.folding = undefined;
+  }
+
+  /** Merges all runs into one that holds nothing of what was removed. */
+  async mergeAll(rewrites: number): Promise<void> {
+    await this.quiet();
+    const merging = this.#merge(0, this.#index.runs.length, rewrites);
+    this.#merging = merging.catch(ignore).finally(() => {
+      this.#merging = undefined;
+    });
+    await merging;
+  }
+
+  async #mergeGroups(): Promise<void> {
+    for (let group = this.#group(); group; group = this.#group()) await this.#merge(group.start, group.count, 0);
+  }
+
+  /** Neighbours of about one size that are enough to be merged. */
+  #group(): { readonly start: number; readonly count: number } | undefined {
+    const tiers = this.#index.runs.map(({ sizeBytes }) => this.#tierOf(sizeBytes));
+    for (let start = 0; start < tiers.length;) {
+      let end = start + 1;
+      while (end < tiers.length && (tiers[end] as number) <= (tiers[start] as number)) end += 1;
+      if (end - start >= this.#settings.mergeRuns) return { start, count: end - start };
+      start = end;
+    }
+    return undefined;
+  }
+
+  #tierOf(sizeBytes: number): number {
+    return Math.max(0, Math.floor(Math.log(sizeBytes / 65_536) / Math.log(this.#settings.mergeRuns)));
+  }
+
+  async #merge(start: number, count: number, rewrites: number): Promise<void> {
+    const { runs } = this.#index;
+    const inputs = runs.slice(start, start + count);
+    const isWhole = start + count === runs.length;
+    const keys = Math.ceil(inputs.reduce((sum, run) => sum + run.entries, 0) * 1.1);
+    const sources = inputs.map((run) => flatten(run.all()));
+    const merged = mergeSorted<BlockEntry>(sources, false);
+    const run = await this.#writeRun(keys, merged, isWhole ? 'drop' : 'keep');
+    const names = new Set(inputs.map(({ name }) => name));
+    const replace = <Item>(list: readonly Item[], nameOf: (item: Item) => string, item: Item): readonly Item[] => {
+      const at = list.findIndex((one) => names.has(nameOf(one)));
+      const rest = list.filter((one) => !names.has(nameOf(one)));
+      return at < 0 ? [...rest, item] : rest.toSpliced(at, 0, item);
+    };
+    await this.#commit((state) => ({
+      ...state,
+      rewrites: state.rewrites + rewrites,
+      runs: replace(state.runs, (name) => name, run.name),
+    }));
+    this.#index.runs = replace(this.#index.runs, ({ name }) => name, run);
+    for (const input of inputs) {
+      input.close();
+      this.#fs.remove(`${this.#runs}/${input.name}`);
+    }
+  }
+
+  /** Writes a run, syncs it and opens it. Others have their turn between slices. */
+  async #writeRun(
+    keys: number,
+    entries: Iterable<BlockEntry | TextEntry>,
+    removed: 'keep' | 'drop',
+  ): Promise<RunReader> {
+    const name = runName(this.#nextRun++);
+    const path = `${this.#runs}/${name}`;
+    const file = this.#fs.open(path + TEMPORARY, 'replace');
+    try {
+      const writer = new RunWriter(file, keys);
+      let slice = 0;
+      for (const { key, value } of entries) {
+        if (value !== null || removed === 'keep') writer.add(key, value);
+        slice += 1;
+        if (slice % SLICE_ENTRIES === 0) await othersTurn();
+      }
+      writer.finish();
+      await file.sync();
+    } finally {
+      file.close();
+    }
+    this.#fs.rename(path + TEMPORARY, path);
+    await this.#fs.syncDirectory(this.#runs);
+    return this.#open(name);
+  }
+
+  /** Writes the fold's next state; one writing at a time. */
+  async #commit(next: (state: FoldState) => FoldState): Promise<void> {
+    const before = this.#writing;
+    const writing = (async () => {
+      await before;
+      const state = { ...next(this.#state), generation: this.#state.generation + 1 };
+      await writeFold(this.#fs, this.#directory, state);
+      this.#state = state;
+    })();
+    this.#writing = writing.catch(ignore);
+    await writing;
+  }
+
+  /** Removes what no fold names: leavings of a crash. Only a writer may, and only before others read. */
+  sweep(): void {
+    const kept = new Set(this.#state.runs);
+    for (const name of this.#fs.list(this.#runs) ?? []) if (!kept.has(name)) this.#fs.remove(`${this.#runs}/${name}`);
+  }
+
+  /** The end of what is folded. */
+  get position(): Position {
+    return this.#state.position;
+  }
+}
+
+interface TextEntry {
+  readonly key: string;
+  readonly value: string | null;
+}
+
+/** The rows of what came since the last fold, in the order of the index. */
+function* recentEntries(recent: Recent): Generator<TextEntry> {
+  for (const namespace of [...recent.namespaces()].sort(compareKeys)) {
+    for (const conversation of [...recent.conversations(namespace)].sort(compareKeys)) {
+      const prefix = conversationPrefix(namespace, conversation);
+      const rows = recent.rowsOf(namespace, conversation);
+      for (const [key, value] of rows?.range({ from: '', to: '\u{10ffff}' }) ?? [])
+        yield { key: prefix + toByteKey(key), value: value === null ? null : JSON.stringify(value) };
+    }
+  }
+}
+
+function* flatten(blocks: Iterable<readonly BlockEntry[]>): Generator<BlockEntry> {
+  for (const block of blocks) yield* block;
+}
+
+function othersTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    afterPoll(resolve);
+  });
+}
+
+function ignore(): void {
+  // What failed is tried again when the next fold or merge is due; the log has it all.
+}

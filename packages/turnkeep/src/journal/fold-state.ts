@@ -1,0 +1,43 @@
+import { readWhole, replaceFile } from './files.ts';
+import type { FileSystem } from './file-system.ts';
+import { LAYOUT } from './layout.ts';
+import { LOG_START } from './position.ts';
+import type { Position } from './position.ts';
+import { seal, unseal } from './sealed.ts';
+
+/** What the file `fold.json` says: which runs are the index, and up to which place of the log. */
+export interface FoldState {
+  readonly store: string;
+  /** Counts the writings of this file. */
+  readonly generation: number;
+  readonly position: Position;
+  /** Names of the runs, newest first. */
+  readonly runs: readonly string[];
+  /** Counts how often segments were rewritten: who holds one open opens it again. */
+  readonly rewrites: number;
+  readonly doubts: readonly Doubt[];
+}
+
+/** Acknowledged lines that are lost: nobody knows the newest version of the conversations that they may have been of. */
+export interface Doubt {
+  readonly place: string;
+  readonly reason: string;
+  /** Conversations that the damaged bytes name; empty where they name none, and it may be any. */
+  readonly names: readonly string[];
+}
+
+export function emptyFold(store: string): FoldState {
+  return { store, generation: 0, position: LOG_START, runs: [], rewrites: 0, doubts: [] };
+}
+
+/** The fold on disk: `undefined` where there is none, `damaged` where it cannot be read or is another store's. */
+export function readFold(fs: FileSystem, directory: string, store: string): FoldState | 'damaged' | undefined {
+  const bytes = readWhole(fs, `${directory}/${LAYOUT.fold}`);
+  if (!bytes) return undefined;
+  const state = unseal(bytes) as FoldState | undefined;
+  return state?.store === store ? state : 'damaged';
+}
+
+export function writeFold(fs: FileSystem, directory: string, state: FoldState): Promise<void> {
+  return replaceFile(fs, directory, LAYOUT.fold, Buffer.from(seal(state)));
+}

@@ -1,0 +1,139 @@
+import type { HeadQuery, Row, RowRange, RowValue } from '../core/backend.ts';
+import type { Head } from '../core/head.ts';
+import type { ConversationId, NamespaceId } from '../core/ids.ts';
+import { conversationPrefix, fromByteKey, toByteKey } from './byte-key.ts';
+import { INDEX, NO_CONVERSATION } from './index-keys.ts';
+import { compareListed, fits, listedIn, listingRange, placeOf } from './listing.ts';
+import { mergeSorted } from './merge.ts';
+import { Recent } from './recent.ts';
+import type { RecentRows } from './recent.ts';
+import type { RunReader } from './run-reader.ts';
+
+interface IndexEntry {
+  readonly key: string;
+  readonly value: Buffer | RowValue | null;
+}
+
+/**
+ * The index over the log: what came since the last fold, what is just being folded, and the runs, newest first. Every
+ * row of the store by (namespace, conversation, key), and each conversation's head.
+ */
+export class IndexState {
+  recent: Recent = new Recent();
+  folding: Recent | undefined;
+  runs: readonly RunReader[] = [];
+
+  get(namespace: NamespaceId, conversation: ConversationId, key: string): RowValue | undefined {
+    for (const recent of [this.recent, this.folding]) {
+      const put = recent?.get(namespace, conversation, key);
+      if (put !== undefined) return put ?? undefined;
+    }
+    return this.#folded(namespace, conversation, key);
+  }
+
+  #folded(namespace: NamespaceId, conversation: ConversationId, key: string): RowValue | undefined {
+    if (this.runs.length === 0) return undefined;
+    const byteKey = conversationPrefix(namespace, conversation) + toByteKey(key);
+    for (const run of this.runs) {
+      const value = run.get(byteKey);
+      if (value !== undefined) return value === null ? undefined : parse(value);
+    }
+    return undefined;
+  }
+
+  scan(namespace: NamespaceId, conversation: ConversationId, range: RowRange): readonly Row[] {
+    const rows: Row[] = [];
+    const limit = range.limit ?? Infinity;
+    if (limit <= 0) return rows;
+    for (const row of this.entries(namespace, conversation, range)) {
+      rows.push(row);
+      if (rows.length >= limit) break;
+    }
+    return rows;
+  }
+
+  /** The rows of a range, one after the other, as long as nothing is written. */
+  *entries(namespace: NamespaceId, conversation: ConversationId, range: RowRange): Generator<Row> {
+    const reverse = range.reverse === true;
+    const sources: Iterator<IndexEntry>[] = [];
+    for (const recent of [this.recent, this.folding]) {
+      const rows = recent?.rowsOf(namespace, conversation);
+      if (rows) sources.push(recentEntries(rows, range));
+    }
+    const prefix = conversationPrefix(namespace, conversation);
+    for (const run of this.runs) if (run.mayHave(prefix)) sources.push(runEntries(run, prefix, range));
+    for (const { key, value } of mergeSorted(sources, reverse)) {
+      if (value !== null) yield { key: fromByteKey(key), value: Buffer.isBuffer(value) ? parse(value) : value };
+    }
+  }
+
+  put(namespace: NamespaceId, conversation: ConversationId, key: string, value: RowValue | null): void {
+    this.recent.put(namespace, conversation, key, value);
+  }
+
+  putHead(namespace: NamespaceId, head: Head): void {
+    this.recent.putHead(namespace, head, () => this.head(namespace, head.conversationId));
+  }
+
+  head(namespace: NamespaceId, conversation: ConversationId): Head | undefined {
+    return this.get(namespace, conversation, INDEX.head)?.[0] as Head | undefined;
+  }
+
+  /** A page of heads: those that changed since the fold are in memory, the others are listed by the runs. */
+  heads(namespace: NamespaceId, query: HeadQuery): readonly Head[] {
+    const changed = this.#changedHeads(namespace);
+    const waiting = [...changed.values()]
+      .filter((head) => fits(head, query))
+      .sort((left, right) => compareListed(placeOf(left, query.order), placeOf(right, query.order)));
+    const page: Head[] = [];
+    let next = 0;
+    for (const head of this.#listed(namespace, query, changed)) {
+      const place = placeOf(head, query.order);
+      for (let first = waiting[next]; first && page.length < query.limit; first = waiting[next]) {
+        if (compareListed(placeOf(first, query.order), place) > 0) break;
+        page.push(first);
+        next += 1;
+      }
+      if (page.length >= query.limit) return page;
+      page.push(head);
+    }
+    return [...page, ...waiting.slice(next)].slice(0, query.limit);
+  }
+
+  #changedHeads(namespace: NamespaceId): ReadonlyMap<ConversationId, Head> {
+    const changed = new Map<ConversationId, Head>();
+    for (const recent of [this.folding, this.recent]) {
+      for (const [conversation, { head }] of recent?.headsOf(namespace) ?? []) changed.set(conversation, head);
+    }
+    return changed;
+  }
+
+  *#listed(namespace: NamespaceId, query: HeadQuery, changed: ReadonlyMap<ConversationId, Head>): Generator<Head> {
+    if (query.limit <= 0) return;
+    for (const { key } of this.entries(namespace, NO_CONVERSATION, listingRange(query))) {
+      const conversation = listedIn(key, query);
+      const head = changed.has(conversation) ? undefined : this.head(namespace, conversation);
+      if (head) yield head;
+    }
+  }
+
+  close(): void {
+    for (const run of this.runs) run.close();
+    this.runs = [];
+  }
+}
+
+function parse(value: Buffer): RowValue {
+  return JSON.parse(value.toString('utf8', 0, value.length)) as RowValue; // its block's checksum was right: we wrote it
+}
+
+function* recentEntries(rows: RecentRows, range: RowRange): Generator<IndexEntry> {
+  for (const [key, value] of rows.range(range)) yield { key: toByteKey(key), value };
+}
+
+function* runEntries(run: RunReader, prefix: string, range: RowRange): Generator<IndexEntry> {
+  const from = prefix + toByteKey(range.from);
+  const to = prefix + toByteKey(range.to);
+  for (const { key, value } of run.scan(from, to, range.reverse === true))
+    yield { key: key.slice(prefix.length), value };
+}

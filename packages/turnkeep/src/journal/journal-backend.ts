@@ -1,0 +1,274 @@
+import type {
+  Backend,
+  Envelope,
+  FeedEntry,
+  RowReader,
+  SearchCandidates,
+  SearchQuery,
+  StoreFault,
+  Traits,
+  WriteSet,
+} from '../core/backend.ts';
+import { collectErased } from '../core/collect.ts';
+import type { Sha256 } from '../core/digest.ts';
+import { TurnkeepError } from '../core/errors.ts';
+import type { ConversationId, NamespaceId } from '../core/ids.ts';
+import type { Receipt } from '../core/receipt.ts';
+import { CommitQueue } from './commit-queue.ts';
+import type { Answer } from './commit-queue.ts';
+import { decideGroup, failedAnswers } from './group-commit.ts';
+import { INDEX, NO_CONVERSATION, NO_NAMESPACE } from './index-keys.ts';
+import { Listeners } from './listeners.ts';
+import type { Lock } from './lock.ts';
+import type { LogWriter } from './log-writer.ts';
+import type { MarkWriter } from './durable-mark.ts';
+import { NamespaceRows } from './namespace-rows.ts';
+import type { Reader } from './reader.ts';
+import { rebuildIndex } from './rebuild.ts';
+import { scrub } from './scrub.ts';
+import { lineNumber, searchCandidates } from './search.ts';
+import { IndexDamage, storeError } from './store-error.ts';
+import type { StoreParts } from './store-parts.ts';
+import { verifyFiles } from './verify-store.ts';
+
+const TRAITS: Traits = {
+  backend: 'journal',
+  durability: 'power_loss',
+  sync: 'one fdatasync for each group of commits',
+  sharedWriters: false,
+  feedOrder: 'total',
+  erasureReach: 'all files of the journal',
+};
+
+/** What a handle that may write has beside the parts. */
+export interface Writing {
+  readonly lock: Lock;
+  readonly log: LogWriter;
+  readonly mark: MarkWriter;
+}
+
+/**
+ * A directory of readable lines. One handle writes; commits are decided on an overlay, a group shares one sync, and the
+ * index follows when the sync is done. Other handles read what is durable.
+ */
+export class JournalBackend implements Backend {
+  readonly traits: Traits = TRAITS;
+  readonly #parts: StoreParts;
+  readonly #sha256: Sha256;
+  readonly #writing: Writing | undefined;
+  readonly #reader: Reader | undefined;
+  readonly #queue: CommitQueue;
+  readonly #listeners: Listeners;
+  /** Readings wait for it: the index is being built anew, or a reader catches up. */
+  #gate: Promise<unknown> = Promise.resolve();
+  #closing: Promise<void> | undefined;
+
+  constructor(parts: StoreParts, sha256: Sha256, access: Writing | Reader) {
+    this.#parts = parts;
+    this.#sha256 = sha256;
+    this.#writing = 'log' in access ? access : undefined;
+    this.#reader = 'log' in access ? undefined : access;
+    this.#queue = new CommitQueue((group) => this.#writeGroup(group));
+    this.#listeners = new Listeners(this.#reader && (() => this.#catchUp()));
+  }
+
+  async commit(envelope: Envelope, signal?: AbortSignal): Promise<Receipt> {
+    this.#assertOpen(signal);
+    this.#writer();
+    return this.#queue.push(envelope, signal);
+  }
+
+  async read<Result>(namespace: NamespaceId, reading: (rows: RowReader) => Result): Promise<Result> {
+    return this.#reading(() => reading(this.#rowsOf(namespace)));
+  }
+
+  async feed(namespace: NamespaceId, after: number, limit: number): Promise<readonly FeedEntry[]> {
+    const range = { from: INDEX.feed(after + 1), to: INDEX.feedEnd, limit };
+    return this.#reading(() =>
+      this.#parts.index.scan(namespace, NO_CONVERSATION, range).map(({ key, value }) => {
+        const [conversationId, version] = value as readonly [ConversationId, number];
+        return { position: lineNumber(key), conversationId, version };
+      }),
+    );
+  }
+
+  onCommit(namespace: NamespaceId, listener: () => void): () => void {
+    return this.#listeners.add(namespace, listener);
+  }
+
+  async search(namespace: NamespaceId, query: SearchQuery, signal?: AbortSignal): Promise<SearchCandidates> {
+    this.#assertOpen(signal);
+    return this.#reading(() => searchCandidates(this.#parts.index, namespace, query));
+  }
+
+  async namespaces(): Promise<readonly NamespaceId[]> {
+    const range = { from: INDEX.namespaceStart, to: INDEX.namespaceEnd };
+    return this.#reading(() =>
+      this.#parts.index.scan(NO_NAMESPACE, NO_CONVERSATION, range).map(({ key }) => key.slice(1)),
+    );
+  }
+
+  async collect(namespace: NamespaceId, signal?: AbortSignal): Promise<number> {
+    this.#assertOpen(signal);
+    const { log } = this.#writer();
+    let removed = 0;
+    for (let next = await this.#uncollected(namespace); next !== undefined; next = await this.#uncollected(namespace)) {
+      removed += await this.#collectOne(namespace, next, signal);
+    }
+    await scrub(this.#parts, log, this.#queue, namespace);
+    return removed;
+  }
+
+  #uncollected(namespace: NamespaceId): Promise<ConversationId | undefined> {
+    const range = { from: INDEX.uncollectedStart, to: INDEX.uncollectedEnd, limit: 1 };
+    return this.#reading(() => this.#parts.index.scan(namespace, NO_CONVERSATION, range)[0]?.key.slice(1));
+  }
+
+  async #collectOne(namespace: NamespaceId, conversation: ConversationId, signal?: AbortSignal): Promise<number> {
+    const steps = collectErased(this.#rowsOf(namespace), conversation);
+    const step = () =>
+      this.#queue.alone(async () => {
+        const next = steps.next();
+        const writes: WriteSet | undefined = next.done === true ? undefined : next.value;
+        if (writes) await this.#append([{ namespace, writes }]);
+        return writes;
+      });
+    let removed = 0;
+    for (let writes = await step(); writes; writes = await step()) {
+      removed += writes.rows.length;
+      this.#assertOpen(signal);
+    }
+    return removed;
+  }
+
+  async verify(signal?: AbortSignal): Promise<readonly StoreFault[]> {
+    this.#assertOpen(signal);
+    await this.#catchUp();
+    return verifyFiles(this.#parts, this.#writing?.log.end, signal);
+  }
+
+  /** Builds the index anew from the segments. Acknowledged lines that are lost are accepted as lost. */
+  async rebuild(signal?: AbortSignal): Promise<void> {
+    this.#assertOpen(signal);
+    this.#writer();
+    await this.#queue.alone(() => this.#rebuild('accept'));
+  }
+
+  async close(): Promise<void> {
+    this.#closing ??= this.#closeNow();
+    await this.#closing;
+  }
+
+  async #closeNow(): Promise<void> {
+    this.#listeners.close();
+    await this.#queue.drained();
+    await this.#parts.folds.quiet();
+    await this.#gate;
+    const { index, segments } = this.#parts;
+    index.close();
+    segments.forget();
+    if (!this.#writing) return;
+    const { log, mark, lock } = this.#writing;
+    log.close();
+    mark.close();
+    if (log.broken) lock.releaseUnclean();
+    else lock.release();
+  }
+
+  #rowsOf(namespace: NamespaceId): NamespaceRows {
+    return new NamespaceRows(this.#parts.index, this.#parts.segments, namespace);
+  }
+
+  /** Runs a reading on one snapshot; where the index turns out to be damaged, again on one that was built anew. */
+  async #reading<Result>(reading: () => Result): Promise<Result> {
+    this.#assertOpen();
+    if (this.#reader) await this.#catchUp();
+    else await this.#gate;
+    this.#assertOpen();
+    try {
+      return reading();
+    } catch (error) {
+      if (!(error instanceof IndexDamage)) throw mapped(error);
+      if (!this.#writing) throw new TurnkeepError('corrupt', { place: error.place, reason: error.message });
+      await this.#queue.alone(() => this.#heal(error));
+    }
+    return reading();
+  }
+
+  /** One reader's catching up at a time. */
+  #catchUp(): Promise<boolean> {
+    const reader = this.#reader;
+    if (!reader) return Promise.resolve(false);
+    const next = this.#gate.then(() => reader.refresh());
+    this.#gate = next.catch(() => false);
+    return next;
+  }
+
+  async #heal(error: IndexDamage): Promise<void> {
+    await this.#rebuild(error);
+  }
+
+  async #rebuild(why: 'accept' | IndexDamage): Promise<void> {
+    const { log } = this.#writer();
+    const building = rebuildIndex(this.#parts, log.end, why);
+    this.#gate = building.catch(() => undefined);
+    await building;
+  }
+
+  async #writeGroup(group: readonly Envelope[]): Promise<readonly Answer[]> {
+    const { folds } = this.#parts;
+    if (folds.isBehind()) await folds.idle();
+    try {
+      return await this.#writeDecided(group);
+    } catch (error) {
+      if (!(error instanceof IndexDamage)) return group.map(() => mapped(error));
+      return this.#rebuild(error).then(
+        () => this.#writeDecided(group),
+        (failure: unknown) => group.map(() => mapped(failure)),
+      );
+    }
+  }
+
+  async #writeDecided(group: readonly Envelope[]): Promise<readonly Answer[]> {
+    const { log } = this.#writer();
+    if (log.broken) return group.map(() => unavailable(log.broken));
+    const rowsOf = (namespace: NamespaceId) => this.#rowsOf(namespace);
+    const { doubts } = this.#parts.folds.state;
+    const { answers, writes } = decideGroup(group, { rowsOf, sha256: this.#sha256, doubts });
+    try {
+      await this.#append(writes);
+      return answers;
+    } catch (error) {
+      return failedAnswers(group, answers, error instanceof Error ? error : new Error(String(error)));
+    }
+  }
+
+  async #append(writes: Parameters<LogWriter['append']>[0]): Promise<void> {
+    const { log } = this.#writer();
+    if (log.broken) throw unavailable(log.broken);
+    await log.append(writes);
+    for (const namespace of new Set(writes.map((one) => one.namespace))) this.#listeners.notify(namespace);
+    this.#parts.folds.maintain();
+  }
+
+  #writer(): Writing {
+    if (this.#writing) return this.#writing;
+    throw new TurnkeepError('unsupported', { what: 'writing through a handle that was opened to read' });
+  }
+
+  #assertOpen(signal?: AbortSignal): void {
+    if (this.#closing) throw new TurnkeepError('closed', { what: 'the store' });
+    if (signal?.aborted) throw new TurnkeepError('aborted', { reason: String(signal.reason) });
+  }
+}
+
+function mapped(error: unknown): Error {
+  return error instanceof TurnkeepError || (error instanceof Error && !('code' in error))
+    ? error
+    : storeError(error, 'the journal');
+}
+
+function unavailable(broken: Error | undefined): TurnkeepError<'store_unavailable'> {
+  const reason = `a sync failed, and this handle cannot vouch for anything any more: ${broken?.message ?? ''}`;
+  return new TurnkeepError('store_unavailable', { place: 'the journal', reason }, { cause: broken });
+}

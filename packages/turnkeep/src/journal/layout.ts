@@ -1,0 +1,40 @@
+/** The names in a journal's directory; docs/formats/journal.md describes each. */
+export const LAYOUT = {
+  manifest: 'manifest.json',
+  manifestCopy: 'manifest.copy.json',
+  fold: 'fold.json',
+  durable: 'durable.json',
+  unclean: 'unclean',
+  lockPrefix: 'lock.',
+  segments: 'segments',
+  runs: 'runs',
+  archives: 'archives',
+  damaged: 'damaged',
+} as const;
+
+export const TEMPORARY = '.tmp';
+
+const SEGMENT = /^(\d{4,})\.jsonl$/;
+const RUN = /^(\d{4,})\.run$/;
+
+export function segmentName(number: number): string {
+  return `${String(number).padStart(4, '0')}.jsonl`;
+}
+
+export function runName(number: number): string {
+  return `${String(number).padStart(4, '0')}.run`;
+}
+
+/** The numbers of the segments among some names, in order. */
+export function segmentNumbers(names: readonly string[]): readonly number[] {
+  return numbersOf(names, SEGMENT);
+}
+
+export function runNumbers(names: readonly string[]): readonly number[] {
+  return numbersOf(names, RUN);
+}
+
+function numbersOf(names: readonly string[], pattern: RegExp): readonly number[] {
+  const numbers = names.flatMap((name) => pattern.exec(name)?.[1] ?? []).map(Number);
+  return numbers.sort((left, right) => left - right);
+}

@@ -1,0 +1,76 @@
+import { TurnkeepError } from '../core/errors.ts';
+import { readWhole } from './files.ts';
+import type { FileSystem } from './file-system.ts';
+import { LAYOUT, TEMPORARY } from './layout.ts';
+import type { Owner, Processes } from './owner.ts';
+import { seal, unseal } from './sealed.ts';
+
+/**
+ * The writer's lock: a file of its own in the directory. Who wants to write first makes his and then looks at all others:
+ * where one's owner may live he takes his own back. So of two at once at most one gets it; both may be told to wait.
+ */
+export class Lock {
+  readonly #fs: FileSystem;
+  readonly #directory: string;
+  readonly #name: string;
+  /** True where the last writer ended without closing: what it wrote last may be in the system's cache alone. */
+  readonly foundUnclean: boolean;
+
+  private constructor(fs: FileSystem, directory: string, name: string, foundUnclean: boolean) {
+    this.#fs = fs;
+    this.#directory = directory;
+    this.#name = name;
+    this.foundUnclean = foundUnclean;
+  }
+
+  /** Takes the lock or throws `store_locked`, which names the owner. `token` is this opening's own. */
+  static take(fs: FileSystem, directory: string, processes: Processes, token: string): Lock {
+    const name = `${LAYOUT.lockPrefix}${token}`;
+    const path = `${directory}/${name}`;
+    const file = fs.open(path + TEMPORARY, 'replace');
+    try {
+      file.write(Buffer.from(seal(processes.self())), 0);
+    } finally {
+      file.close();
+    }
+    fs.rename(path + TEMPORARY, path);
+    try {
+      const foundUnclean = dismissTheDead(fs, directory, processes, name);
+      return new Lock(fs, directory, name, foundUnclean);
+    } catch (error) {
+      fs.remove(path);
+      throw error;
+    }
+  }
+
+  /** The log was brought in order: an unclean end before this one is settled. */
+  settle(): void {
+    this.#fs.remove(`${this.#directory}/${LAYOUT.unclean}`);
+  }
+
+  release(): void {
+    this.#fs.remove(`${this.#directory}/${this.#name}`);
+  }
+
+  /** Lets go after a failed sync: the next writer is told not to trust the system's cache. */
+  releaseUnclean(): void {
+    this.#fs.rename(`${this.#directory}/${this.#name}`, `${this.#directory}/${LAYOUT.unclean}`);
+  }
+}
+
+/** Removes the locks of the dead and answers whether there was one; throws where the owner of another may live. */
+function dismissTheDead(fs: FileSystem, directory: string, processes: Processes, own: string): boolean {
+  const names = fs.list(directory) ?? [];
+  const others = names.filter((name) => name.startsWith(LAYOUT.lockPrefix) && name !== own);
+  for (const name of others) {
+    const bytes = name.endsWith(TEMPORARY) ? undefined : readWhole(fs, `${directory}/${name}`);
+    // A lock is renamed into place when it is written: one that cannot be read was lost in a power cut, with its owner.
+    const owner = bytes && (unseal(bytes) as Owner | undefined);
+    if (owner && processes.mayLive(owner)) {
+      const who = `process ${owner.pid} on ${owner.host}`;
+      throw new TurnkeepError('store_locked', { place: `${directory}/${name}`, owner: who });
+    }
+  }
+  for (const name of others) if (!name.endsWith(TEMPORARY)) fs.remove(`${directory}/${name}`);
+  return others.some((name) => !name.endsWith(TEMPORARY)) || names.includes(LAYOUT.unclean);
+}

@@ -1,0 +1,61 @@
+import { TurnkeepError } from '../core/errors.ts';
+import { readWhole, replaceFile } from './files.ts';
+import type { FileSystem } from './file-system.ts';
+import { LAYOUT, TEMPORARY } from './layout.ts';
+import { seal, unseal } from './sealed.ts';
+
+/** The format that this code reads and writes. */
+export const FORMAT = 1;
+
+export interface Manifest {
+  readonly format: number;
+  /** Chance, in base64url: every line carries it, so that no line of another store passes for one of this. */
+  readonly store: string;
+}
+
+interface Found {
+  readonly manifest: Manifest;
+  /** A copy of the manifest that is damaged or missing. */
+  readonly damaged: readonly string[];
+}
+
+const COPIES = [LAYOUT.manifest, LAYOUT.manifestCopy];
+const OURS = '{"sha":"';
+
+/**
+ * The manifest of a directory, or `undefined` where there is no store yet. Refuses, and touches nothing: another program's
+ * directory (`store_foreign`), a newer format (`store_newer`), a manifest whose two copies are damaged (`corrupt`).
+ */
+export function findManifest(fs: FileSystem, directory: string): Found | undefined {
+  const names = fs.list(directory) ?? [];
+  const contents = COPIES.map((name) => readWhole(fs, `${directory}/${name}`));
+  const manifests = contents.map((bytes) => bytes && (unseal(bytes) as Manifest | undefined));
+  const manifest = manifests.find((found) => found !== undefined);
+  if (manifest) {
+    assertFormat(directory, manifest);
+    return { manifest, damaged: COPIES.filter((_, at) => manifests[at] === undefined) };
+  }
+  const isOurs = contents.some((bytes) => bytes?.toString('latin1', 0, OURS.length) === OURS);
+  const place = `${directory}/${LAYOUT.manifest}`;
+  if (isOurs) throw new TurnkeepError('corrupt', { place, reason: 'both copies of the manifest are damaged' });
+  if (names.every(isOfUnfinishedStart)) return undefined;
+  const reason = 'the directory is not empty and holds no manifest of a journal';
+  throw new TurnkeepError('store_foreign', { place: directory, reason });
+}
+
+function assertFormat(directory: string, { format }: Manifest): void {
+  if (format === FORMAT) return;
+  const place = `${directory}/${LAYOUT.manifest}`;
+  throw new TurnkeepError('store_newer', { place, found: format, supported: FORMAT });
+}
+
+/** What a start that a crash cut short may leave before it wrote the manifest. */
+function isOfUnfinishedStart(name: string): boolean {
+  return name.startsWith(LAYOUT.lockPrefix) || COPIES.some((copy) => name === copy + TEMPORARY);
+}
+
+/** Writes both copies, first the one that is asked last: a directory with the first one is complete. */
+export async function writeManifest(fs: FileSystem, directory: string, manifest: Manifest): Promise<void> {
+  const bytes = Buffer.from(seal(manifest));
+  for (const name of COPIES.toReversed()) await replaceFile(fs, directory, name, bytes);
+}

@@ -1,0 +1,62 @@
+import { readMark } from './durable-mark.ts';
+import type { DurableMark } from './durable-mark.ts';
+import { readWhole } from './files.ts';
+import { LAYOUT } from './layout.ts';
+import type { Position } from './position.ts';
+import { replay } from './replay.ts';
+import { IndexDamage } from './store-error.ts';
+import { corruptAt } from './segments.ts';
+import type { StoreParts } from './store-parts.ts';
+
+const ATTEMPTS = 8;
+
+/** Keeps the index of a handle that only reads up with a writer of another process. */
+export class Reader {
+  readonly #parts: StoreParts;
+  readonly #boot: string;
+  #fold = '';
+  #position: Position | undefined;
+
+  constructor(parts: StoreParts, boot: string) {
+    this.#parts = parts;
+    this.#boot = boot;
+  }
+
+  /** Takes in what became durable since. Answers whether anything did. Nothing else runs meanwhile. */
+  async refresh(): Promise<boolean> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#refreshOnce();
+      } catch (error) {
+        if (!(error instanceof IndexDamage)) throw error;
+        // The writer may have merged a run away just now; then the fold on disk is a newer one.
+        this.#fold = '';
+        if (attempt === ATTEMPTS)
+          throw corruptAt(error.place, `${error.message}; open the store for writing to rebuild it`);
+      }
+    }
+  }
+
+  async #refreshOnce(): Promise<boolean> {
+    const { fs, directory, folds, segments } = this.#parts;
+    const fold = readWhole(fs, `${directory}/${LAYOUT.fold}`)?.toString('latin1') ?? 'none';
+    const isNew = fold !== this.#fold;
+    if (isNew) {
+      const { rewrites } = folds.state;
+      folds.load();
+      if (rewrites !== folds.state.rewrites) segments.forget();
+      this.#fold = fold;
+      this.#position = folds.position;
+    }
+    const before = this.#position ?? folds.position;
+    const mark = readMark(fs, directory);
+    const { position } = await replay(this.#parts, { from: before, mark, to: this.#limit(mark) });
+    this.#position = position;
+    return isNew || position.n > before.n;
+  }
+
+  /** In the boot of the machine that the mark is of, nothing beyond it is known to be durable. */
+  #limit(mark: DurableMark | undefined): Position | undefined {
+    return mark?.boot === this.#boot ? mark : undefined;
+  }
+}

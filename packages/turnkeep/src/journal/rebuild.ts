@@ -1,0 +1,25 @@
+import { LOG_START } from './position.ts';
+import type { Position } from './position.ts';
+import { dropIndex, foldIfDue } from './recovery.ts';
+import { replay } from './replay.ts';
+import type { IndexDamage } from './store-error.ts';
+import type { StoreParts } from './store-parts.ts';
+
+/**
+ * Builds the index anew from all lines up to `end`: because it is damaged, or because a person asks for it and accepts
+ * that acknowledged lines are lost.
+ */
+export async function rebuildIndex(parts: StoreParts, end: Position, why: 'accept' | IndexDamage): Promise<void> {
+  const { folds, index } = parts;
+  await folds.quiet();
+  if (why === 'accept') {
+    folds.reset();
+    folds.setDoubts([]);
+  } else {
+    await dropIndex(parts, why);
+  }
+  await replay(parts, { from: LOG_START, mark: undefined, to: end, onChunk: () => foldIfDue(parts) });
+  index.recent.position = end;
+  await folds.fold();
+  folds.sweep();
+}

@@ -1,0 +1,164 @@
+import { readMark } from './durable-mark.ts';
+import type { DurableMark } from './durable-mark.ts';
+import type { JournalFile } from './file-system.ts';
+import type { Doubt } from './fold-state.ts';
+import { segmentName, segmentNumbers } from './layout.ts';
+import { isBefore, LOG_START } from './position.ts';
+import type { Position } from './position.ts';
+import { replay, othersTurn } from './replay.ts';
+import type { Replayed } from './replay.ts';
+import { placeName } from './segments.ts';
+import { IndexDamage } from './store-error.ts';
+import type { StoreParts } from './store-parts.ts';
+import type { Damage, Unfinished } from './tail.ts';
+
+/** An opened log: where the next line goes, and what was found damaged on the way there. */
+export interface Recovered {
+  /** The end of the log; the next line has the number after its `n`. */
+  readonly end: Position;
+  readonly damages: readonly Damage[];
+}
+
+const COPY_BYTES = 1_048_576;
+
+/**
+ * Brings a writer's store in order: the index is the fold and what the log has beyond it. Damage is reported and left as
+ * it is; only what no sync reached is cut off, after it was set aside.
+ */
+export async function recover(parts: StoreParts, refreshes: boolean): Promise<Recovered> {
+  const { folds, index } = parts;
+  try {
+    folds.load();
+  } catch (error) {
+    if (!(error instanceof IndexDamage)) throw error;
+    await dropIndex(parts, error);
+  }
+  if (refreshes) await refresh(parts, folds.position);
+  const mark = readMark(parts.fs, parts.directory);
+  const replayed = await onSoundIndex(parts, () => {
+    return replay(parts, { from: folds.position, mark, onChunk: () => foldIfDue(parts) });
+  });
+  if (replayed.unfinished) await cutOff(parts, replayed.unfinished);
+  const end = await endOf(parts, replayed, mark);
+  folds.sweep();
+  index.recent.position = end;
+  const damages = [...replayed.damages, ...lostEnd(replayed, mark)];
+  folds.setDoubts([...folds.state.doubts, ...damages.filter(({ lost }) => lost).map(doubtOf)]);
+  return { end, damages };
+}
+
+function doubtOf({ segment, byte, reason, names }: Damage): Doubt {
+  return { place: placeName({ segment, byte }), reason, names };
+}
+
+/** Runs `work`; where the index turns out to be damaged, once more with no index but the log. */
+async function onSoundIndex<Result>(parts: StoreParts, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof IndexDamage)) throw error;
+    await dropIndex(parts, error);
+    return work();
+  }
+}
+
+/** Forgets an index that is damaged, and leaves word of it. */
+export async function dropIndex({ damaged, folds }: StoreParts, error: IndexDamage): Promise<void> {
+  const reason = `${error.message}; the index is built anew from the segments`;
+  await damaged.setAside('index.txt', Buffer.from(`${error.message}\n`), error.place, reason);
+  folds.reset();
+}
+
+export async function foldIfDue({ folds }: StoreParts): Promise<void> {
+  if (folds.isDue()) await folds.fold();
+  await othersTurn();
+}
+
+/**
+ * Writes the end of the log anew, byte for byte, and syncs it: after a sync that failed the system may hold pages for
+ * clean that never reached the disk.
+ */
+async function refresh(parts: StoreParts, from: Position): Promise<void> {
+  const { fs, segmentsDirectory } = parts;
+  for (const segment of segmentNumbers(fs.list(segmentsDirectory) ?? [])) {
+    if (segment < from.segment) continue;
+    const file = fs.open(`${segmentsDirectory}/${segmentName(segment)}`, 'update');
+    try {
+      copyOnto(file, segment === from.segment ? from.byte : 0);
+      await file.sync();
+    } finally {
+      file.close();
+    }
+  }
+  await fs.syncDirectory(segmentsDirectory);
+  await fs.syncDirectory(parts.directory);
+}
+
+function copyOnto(file: JournalFile, from: number): void {
+  const bytes = Buffer.allocUnsafe(COPY_BYTES);
+  for (let at = from; ;) {
+    const filled = file.read(bytes, at);
+    if (filled === 0) return;
+    file.write(bytes.subarray(0, filled), at);
+    at += filled;
+  }
+}
+
+/** Sets aside what no sync reached, and cuts it off. */
+async function cutOff(parts: StoreParts, { segment, byte }: Unfinished): Promise<void> {
+  const path = `${parts.segmentsDirectory}/${segmentName(segment)}`;
+  const file = parts.fs.open(path, 'update');
+  try {
+    const bytes = Buffer.allocUnsafe(Math.max(0, file.sizeBytes() - byte));
+    file.read(bytes, byte);
+    const reason = 'a group of lines that was never acknowledged is not whole';
+    await parts.damaged.setAside(`${segmentName(segment)}.${byte}`, bytes, placeName({ segment, byte }), reason);
+    file.truncate(byte);
+    await file.sync();
+  } finally {
+    file.close();
+  }
+  parts.segments.forget();
+}
+
+/**
+ * Where the next line goes: behind the last one, on a line of its own; into a new segment where bytes of the last one are
+ * missing or stand beyond its last line.
+ */
+async function endOf(parts: StoreParts, { position }: Replayed, mark: DurableMark | undefined): Promise<Position> {
+  const { folds } = parts;
+  const numbers = segmentNumbers(parts.fs.list(parts.segmentsDirectory) ?? []);
+  const last = numbers.at(-1) ?? 0;
+  const known = Math.max(folds.position.segment, mark?.segment ?? 0);
+  const n = Math.max(position.n, mark?.n ?? 0);
+  if (last === 0 && known <= 1 && n === 0) return LOG_START;
+  const size = parts.segments.file(last)?.sizeBytes() ?? 0;
+  const isWhole = last === position.segment && size === position.byte && !(mark && isBefore(position, mark));
+  if (!isWhole) return { segment: Math.max(last, known) + 1, byte: 0, n };
+  if (size === 0 || (await endsWithLineFeed(parts, last, size))) return position;
+  return { ...position, byte: size + 1 };
+}
+
+/** Where only the line feed of a whole line is missing, it is added. */
+async function endsWithLineFeed(parts: StoreParts, segment: number, size: number): Promise<boolean> {
+  const file = parts.fs.open(`${parts.segmentsDirectory}/${segmentName(segment)}`, 'update');
+  try {
+    const last = Buffer.alloc(1);
+    file.read(last, size - 1);
+    if (last[0] === 0x0a) return true;
+    file.write(Buffer.from('\n'), size);
+    await file.sync();
+    return false;
+  } finally {
+    file.close();
+  }
+}
+
+/** Lines that were acknowledged and are not there any more. */
+function lostEnd(replayed: Replayed, mark: DurableMark | undefined): readonly Damage[] {
+  const { position, damages } = replayed;
+  if (!mark || mark.n <= position.n || damages.some(({ lost }) => lost)) return [];
+  const { segment, byte } = position;
+  const reason = `the log ends with line ${position.n}, but line ${mark.n} was durable`;
+  return [{ kind: 'gap', segment, byte, length: 0, reason, ended: true, names: [], lost: true }];
+}

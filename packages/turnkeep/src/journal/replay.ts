@@ -1,0 +1,69 @@
+import { afterPoll } from '../platform/timers.ts';
+import { applyLine, changeOfLine } from './apply.ts';
+import type { DurableMark } from './durable-mark.ts';
+import { segmentNumbers } from './layout.ts';
+import type { Position } from './position.ts';
+import { isBefore } from './position.ts';
+import type { StoreParts } from './store-parts.ts';
+import { Tail } from './tail.ts';
+import type { Damage, Unfinished } from './tail.ts';
+import { walkSegment } from './walk.ts';
+import type { Found } from './walk.ts';
+
+export interface Replayed {
+  /** The end of the last line that counts. */
+  readonly position: Position;
+  readonly damages: readonly Damage[];
+  readonly unfinished: Unfinished | undefined;
+}
+
+export interface ReplayOptions {
+  readonly from: Position;
+  readonly mark: DurableMark | undefined;
+  /** Nothing beyond it is looked at. */
+  readonly to?: Position | undefined;
+  /** Called after each chunk; folds what grew too large. */
+  readonly onChunk?: (() => Promise<void>) | undefined;
+}
+
+/** Brings the lines from a position on into the index. */
+export async function replay(parts: StoreParts, options: ReplayOptions): Promise<Replayed> {
+  let position = options.from;
+  const tail = new Tail(options.from.n, (line) => {
+    const { segment, byte, length, next, meta } = line;
+    applyLine(parts.index, changeOfLine(meta), { segment, byte, length });
+    position = { segment, byte: next, n: meta.n };
+    const { recent } = parts.index;
+    recent.position = position;
+    recent.commits += 1;
+    recent.bytes += length;
+  });
+  for (const found of walkLog(parts, options.from, options.to)) {
+    for (const one of found) tail.push(one);
+    if (options.onChunk) await options.onChunk();
+  }
+  const unfinished = tail.finish(options.mark);
+  return { position, damages: tail.damages, unfinished };
+}
+
+/** What stands in the log from a position on, chunk by chunk. A segment that is missing shows by the lines that are. */
+export function* walkLog(
+  parts: StoreParts,
+  from: Pick<Position, 'segment' | 'byte'>,
+  to?: Position,
+): Generator<readonly Found[]> {
+  for (const segment of segmentNumbers(parts.fs.list(parts.segmentsDirectory) ?? [])) {
+    if (segment < from.segment || (to && segment > to.segment)) continue;
+    const start = segment === from.segment ? from.byte : 0;
+    const end = to && segment === to.segment ? to.byte : undefined;
+    const file =
+      end !== undefined && !isBefore({ segment, byte: start }, to ?? from) ? undefined : parts.segments.file(segment);
+    if (file) yield* walkSegment(file, parts.store, { segment, from: start, to: end });
+  }
+}
+
+export function othersTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    afterPoll(resolve);
+  });
+}

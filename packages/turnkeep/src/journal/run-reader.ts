@@ -1,0 +1,204 @@
+import { crc32 } from 'node:zlib';
+import type { BlockCache } from './block-cache.ts';
+import { Bloom } from './bloom.ts';
+import { openIfThere } from './files.ts';
+import type { FileSystem, JournalFile } from './file-system.ts';
+import { readBlock } from './run-block.ts';
+import type { BlockEntry } from './run-block.ts';
+import { FOOTER_BYTES, RUN_MAGIC } from './run-writer.ts';
+import { IndexDamage } from './store-error.ts';
+
+interface BlockPlace {
+  readonly firstKey: string;
+  readonly at: number;
+  readonly bytes: number;
+  readonly checksum: number;
+}
+
+let readers = 0;
+
+/** An immutable sorted file of the index. Its sparse index and Bloom filter are in memory, its blocks are not. */
+export class RunReader {
+  readonly name: string;
+  readonly entries: number;
+  readonly sizeBytes: number;
+  readonly #file: JournalFile;
+  readonly #cache: BlockCache;
+  readonly #blocks: readonly BlockPlace[];
+  readonly #bloom: Bloom;
+  readonly #number = readers++;
+
+  /** Opens a run; `undefined` where there is no such file. */
+  static open(fs: FileSystem, directory: string, name: string, cache: BlockCache): RunReader | undefined {
+    const file = openIfThere(fs, `${directory}/${name}`);
+    if (!file) return undefined;
+    try {
+      return new RunReader(file, name, cache);
+    } catch (error) {
+      file.close();
+      throw error;
+    }
+  }
+
+  private constructor(file: JournalFile, name: string, cache: BlockCache) {
+    this.name = name;
+    this.#file = file;
+    this.#cache = cache;
+    this.sizeBytes = file.sizeBytes();
+    const footer = this.#footer();
+    this.entries = footer.readUIntLE(44, 6);
+    this.#blocks = readIndex(this.#section(footer, 16, 'index'));
+    this.#bloom = Bloom.of(this.#section(footer, 30, 'filter'));
+  }
+
+  /** True unless the run surely has nothing under this byte key or conversation prefix. */
+  mayHave(key: string): boolean {
+    return this.#bloom.mayHave(key);
+  }
+
+  /** The value, `null` where the key is removed, `undefined` where the run does not know it. */
+  get(key: string): Buffer | null | undefined {
+    if (!this.#bloom.mayHave(key)) return undefined;
+    const entries = this.#block(this.#blockOf(key));
+    const at = lower(entries, key);
+    const entry = entries[at];
+    return entry?.key === key ? entry.value : undefined;
+  }
+
+  /** Entries from `from` (inclusive) to `to` (exclusive). */
+  *scan(from: string, to: string, reverse: boolean): Generator<BlockEntry> {
+    if (reverse) yield* this.#down(from, to);
+    else yield* this.#up(from, to);
+  }
+
+  *#up(from: string, to: string): Generator<BlockEntry> {
+    for (let block = this.#blockOf(from); block < this.#blocks.length; block++) {
+      const entries = this.#block(block);
+      for (let at = lower(entries, from); at < entries.length; at++) {
+        const entry = entries[at] as BlockEntry; // within the array
+        if (entry.key >= to) return;
+        yield entry;
+      }
+    }
+  }
+
+  *#down(from: string, to: string): Generator<BlockEntry> {
+    for (let block = this.#blockOf(to); block >= 0; block--) {
+      const entries = this.#block(block);
+      for (let at = lower(entries, to) - 1; at >= 0; at--) {
+        const entry = entries[at] as BlockEntry; // within the array
+        if (entry.key < from) return;
+        yield entry;
+      }
+    }
+  }
+
+  /** All entries in order, past the cache. */
+  *all(): Generator<readonly BlockEntry[]> {
+    for (const place of this.#blocks) yield readBlock(this.#read(place));
+  }
+
+  /** Checks the file as it is on disk, block by block; yields what is wrong with each, usually nothing. */
+  *check(): Generator<IndexDamage | undefined> {
+    yield damageOf(() => {
+      const footer = this.#footer();
+      this.#section(footer, 16, 'index');
+      this.#section(footer, 30, 'filter');
+    });
+    for (const place of this.#blocks) yield damageOf(() => this.#read(place));
+  }
+
+  close(): void {
+    this.#file.close();
+  }
+
+  /** The last block whose first key is not above `key`; 0 where none is. */
+  #blockOf(key: string): number {
+    let low = 0;
+    let high = this.#blocks.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if ((this.#blocks[middle] as BlockPlace).firstKey > key) high = middle - 1;
+      else low = middle;
+    }
+    return low;
+  }
+
+  #block(index: number): readonly BlockEntry[] {
+    const place = this.#blocks[index];
+    if (!place) return [];
+    const id = this.#number * 4_294_967_296 + index;
+    const cached = this.#cache.get(id);
+    if (cached) return cached;
+    const entries = readBlock(this.#read(place));
+    this.#cache.set(id, entries, place.bytes);
+    return entries;
+  }
+
+  #read(place: BlockPlace): Buffer {
+    const bytes = Buffer.allocUnsafe(place.bytes);
+    if (this.#file.read(bytes, place.at) < place.bytes || crc32(bytes) !== place.checksum) {
+      throw new IndexDamage(`runs/${this.name}, byte ${place.at}`, 'a block does not match its checksum');
+    }
+    return bytes;
+  }
+
+  #footer(): Buffer {
+    const bytes = Buffer.alloc(FOOTER_BYTES);
+    const start = Buffer.alloc(RUN_MAGIC.length);
+    const at = this.sizeBytes - FOOTER_BYTES;
+    const whole = at >= 0 && this.#file.read(bytes, at) === FOOTER_BYTES && this.#file.read(start, 0) === start.length;
+    const sound = whole && crc32(bytes.subarray(0, FOOTER_BYTES - 4)) === bytes.readUInt32LE(FOOTER_BYTES - 4);
+    if (sound && start.toString('latin1') === RUN_MAGIC && bytes.toString('latin1', 0, start.length) === RUN_MAGIC)
+      return bytes;
+    throw this.#damage('the footer or the start is damaged');
+  }
+
+  #section(footer: Buffer, field: number, what: string): Buffer {
+    const bytes = Buffer.allocUnsafe(footer.readUInt32LE(field + 6));
+    const filled = this.#file.read(bytes, footer.readUIntLE(field, 6));
+    if (filled === bytes.length && crc32(bytes) === footer.readUInt32LE(field + 10)) return bytes;
+    throw this.#damage(`the ${what} does not match its checksum`);
+  }
+
+  #damage(reason: string): IndexDamage {
+    return new IndexDamage(`runs/${this.name}`, reason);
+  }
+}
+
+function damageOf(check: () => unknown): IndexDamage | undefined {
+  try {
+    check();
+    return undefined;
+  } catch (error) {
+    if (error instanceof IndexDamage) return error;
+    throw error;
+  }
+}
+
+function readIndex(bytes: Buffer): readonly BlockPlace[] {
+  const places: BlockPlace[] = [];
+  for (let at = 0; at < bytes.length;) {
+    const end = at + 16 + bytes.readUInt16LE(at + 14);
+    places.push({
+      at: bytes.readUIntLE(at, 6),
+      bytes: bytes.readUInt32LE(at + 6),
+      checksum: bytes.readUInt32LE(at + 10),
+      firstKey: bytes.toString('latin1', at + 16, end),
+    });
+    at = end;
+  }
+  return places;
+}
+
+/** The first entry whose key is not below `key`. */
+function lower(entries: readonly BlockEntry[], key: string): number {
+  let low = 0;
+  let high = entries.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((entries[middle] as BlockEntry).key < key) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

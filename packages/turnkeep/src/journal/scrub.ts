@@ -1,0 +1,90 @@
+import type { NamespaceId } from '../core/ids.ts';
+import { numbersIn } from '../core/keys.ts';
+import type { CommitQueue } from './commit-queue.ts';
+import { readFrame } from './frame.ts';
+import { INDEX, NO_CONVERSATION } from './index-keys.ts';
+import { segmentName, TEMPORARY } from './layout.ts';
+import type { LogWriter } from './log-writer.ts';
+import { othersTurn } from './replay.ts';
+import { scrubbedFrame } from './scrub-line.ts';
+import type { StoreParts } from './store-parts.ts';
+
+const COPY_BYTES = 1_048_576;
+
+interface LinePlace {
+  readonly byte: number;
+  readonly length: number;
+}
+
+/**
+ * Takes out of all files what lines say and may say no more. First the index is folded: it must not need the lines. Then
+ * each segment is rewritten as one, in order, so that what a line takes away is never revived by an earlier one; at last
+ * the runs are merged into one, without what was removed.
+ */
+export async function scrub(
+  parts: StoreParts,
+  log: LogWriter,
+  queue: CommitQueue,
+  namespace: NamespaceId,
+): Promise<void> {
+  const pending = pendingLines(parts, namespace);
+  if (pending.size === 0) return;
+  const { folds, index } = parts;
+  await queue.alone(() => folds.fold());
+  for (const [segment, places] of pending) {
+    await queue.alone(async () => {
+      log.close();
+      await rewrite(parts, segment, places);
+    });
+  }
+  for (const [segment, places] of pending) {
+    for (const { byte } of places) index.put(namespace, NO_CONVERSATION, INDEX.scrub(segment, byte), null);
+  }
+  await queue.alone(() => folds.fold());
+  await folds.mergeAll(1);
+  await parts.damaged.clear();
+}
+
+/** The lines to be scrubbed, by segment and in order. */
+function pendingLines(parts: StoreParts, namespace: NamespaceId): ReadonlyMap<number, readonly LinePlace[]> {
+  const pending = new Map<number, LinePlace[]>();
+  const range = { from: INDEX.scrubStart, to: INDEX.scrubEnd };
+  for (const { key, value } of parts.index.scan(namespace, NO_CONVERSATION, range)) {
+    const [segment, byte] = numbersIn(key, INDEX.scrubStart.length) as [number, number];
+    const places = pending.get(segment) ?? [];
+    places.push({ byte, length: value[0] as number });
+    pending.set(segment, places);
+  }
+  return pending;
+}
+
+/** Replaces a segment by a copy of it without the words that are gone. */
+async function rewrite(parts: StoreParts, segment: number, places: readonly LinePlace[]): Promise<void> {
+  const { fs, segments, segmentsDirectory, index } = parts;
+  const source = segments.file(segment);
+  if (!source) return;
+  const path = `${segmentsDirectory}/${segmentName(segment)}`;
+  const copy = fs.open(path + TEMPORARY, 'replace');
+  try {
+    const chunk = Buffer.allocUnsafe(COPY_BYTES);
+    for (let at = 0; ;) {
+      const filled = source.read(chunk, at);
+      if (filled === 0) break;
+      copy.write(chunk.subarray(0, filled), at);
+      at += filled;
+      await othersTurn();
+    }
+    for (const { byte, length } of places) {
+      const line = Buffer.alloc(length);
+      const frame = readFrame(line, 0, source.read(line, byte));
+      // A line that is damaged says nothing that can be kept.
+      copy.write(Buffer.from(typeof frame === 'string' ? ' '.repeat(length) : scrubbedFrame(index, frame.body)), byte);
+    }
+    await copy.sync();
+  } finally {
+    copy.close();
+  }
+  fs.rename(path + TEMPORARY, path);
+  await fs.syncDirectory(segmentsDirectory);
+  segments.forget();
+}

@@ -1,0 +1,111 @@
+import { TurnkeepError } from '../core/errors.ts';
+import { readCommit, readMeta } from './commit-line.ts';
+import type { LineMeta, ReadCommit } from './commit-line.ts';
+import { openIfThere } from './files.ts';
+import type { FileSystem, JournalFile } from './file-system.ts';
+import { readFrame } from './frame.ts';
+import { segmentName } from './layout.ts';
+import type { Place } from './place.ts';
+
+const OPEN_FILES = 64;
+const CACHED_BYTES = 4_194_304;
+
+interface CachedCommit {
+  readonly commit: ReadCommit;
+  readonly bytes: number;
+}
+
+/** Reads lines of the segments by their place, each digest checked. */
+export class Segments {
+  readonly #fs: FileSystem;
+  readonly #directory: string;
+  readonly #files = new Map<number, JournalFile>();
+  readonly #commits = new Map<string, CachedCommit>();
+  #cachedBytes = 0;
+
+  constructor(fs: FileSystem, directory: string) {
+    this.#fs = fs;
+    this.#directory = directory;
+  }
+
+  /** The commit at a place as its line has it, words that an edit took included. `corrupt` where it is not whole. */
+  commit(place: Place): ReadCommit {
+    const id = `${place.segment}:${place.byte}`;
+    const cached = this.#commits.get(id);
+    if (cached) return cached.commit;
+    const commit = readCommit(this.body(place));
+    if (!commit) throw corruptAt(placeName(place), 'the line holds no commit');
+    this.#cache(id, commit, place.length);
+    return commit;
+  }
+
+  meta(place: Place): LineMeta {
+    return readMeta(this.body(place));
+  }
+
+  body(place: Place): Buffer {
+    const file = this.file(place.segment);
+    if (!file) throw corruptAt(placeName(place), 'the segment is missing');
+    const bytes = Buffer.allocUnsafe(place.length);
+    const filled = file.read(bytes, place.byte);
+    const frame = readFrame(bytes, 0, filled);
+    if (typeof frame !== 'string') return frame.body;
+    throw corruptAt(`${placeName(place)}, line ${this.#lineAt(file, place.byte)}`, frame);
+  }
+
+  /** A segment open for reading; `undefined` where it is missing. */
+  file(segment: number): JournalFile | undefined {
+    const open = this.#files.get(segment);
+    if (open) return open;
+    const file = openIfThere(this.#fs, `${this.#directory}/${segmentName(segment)}`);
+    if (!file) return undefined;
+    this.#files.set(segment, file);
+    for (const [oldest, old] of this.#files) {
+      if (this.#files.size <= OPEN_FILES) break;
+      old.close();
+      this.#files.delete(oldest);
+    }
+    return file;
+  }
+
+  /** Lets go of all files and of what was read from them: they may be others now. */
+  forget(): void {
+    for (const file of this.#files.values()) file.close();
+    this.#files.clear();
+    this.#commits.clear();
+    this.#cachedBytes = 0;
+  }
+
+  #cache(id: string, commit: ReadCommit, bytes: number): void {
+    if (bytes > CACHED_BYTES / 8) return;
+    this.#commits.set(id, { commit, bytes });
+    this.#cachedBytes += bytes;
+    for (const [oldest, cached] of this.#commits) {
+      if (this.#cachedBytes <= CACHED_BYTES) return;
+      this.#commits.delete(oldest);
+      this.#cachedBytes -= cached.bytes;
+    }
+  }
+
+  #lineAt(file: JournalFile, byte: number): number {
+    const chunk = Buffer.allocUnsafe(1_048_576);
+    let line = 1;
+    for (let at = 0; at < byte;) {
+      const filled = file.read(chunk, at);
+      if (filled === 0) break;
+      const end = Math.min(filled, byte - at);
+      for (let found = chunk.indexOf(0x0a); found >= 0 && found < end; found = chunk.indexOf(0x0a, found + 1))
+        line += 1;
+      at += filled;
+    }
+    return line;
+  }
+}
+
+export function placeName(place: Pick<Place, 'segment' | 'byte'>): string {
+  return `segments/${segmentName(place.segment)}, byte ${place.byte}`;
+}
+
+export function corruptAt(place: string, reason: string): TurnkeepError<'corrupt'> {
+  return new TurnkeepError('corrupt', { place, reason });
+}

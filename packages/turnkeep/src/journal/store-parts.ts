@@ -1,0 +1,37 @@
+import { Damaged } from './damaged.ts';
+import type { FileSystem } from './file-system.ts';
+import { FoldKeeper } from './fold-keeper.ts';
+import { IndexState } from './index-state.ts';
+import { LAYOUT } from './layout.ts';
+import { Segments } from './segments.ts';
+import type { JournalSettings } from './settings.ts';
+
+/** What an open journal is made of. */
+export interface StoreParts {
+  readonly fs: FileSystem;
+  readonly directory: string;
+  readonly segmentsDirectory: string;
+  /** The store's own number, in the manifest and in every line. */
+  readonly store: string;
+  readonly settings: JournalSettings;
+  readonly index: IndexState;
+  readonly folds: FoldKeeper;
+  readonly segments: Segments;
+  readonly damaged: Damaged;
+}
+
+export function storeParts(fs: FileSystem, directory: string, store: string, settings: JournalSettings): StoreParts {
+  const index = new IndexState();
+  const segmentsDirectory = `${directory}/${LAYOUT.segments}`;
+  return {
+    fs,
+    directory,
+    segmentsDirectory,
+    store,
+    settings,
+    index,
+    folds: new FoldKeeper(fs, directory, store, index, settings),
+    segments: new Segments(fs, segmentsDirectory),
+    damaged: new Damaged(fs, directory),
+  };
+}

@@ -1,0 +1,103 @@
+import type { StoreFault } from '../core/backend.ts';
+import { INDEX } from './index-keys.ts';
+import { findManifest } from './manifest.ts';
+import { readMark } from './durable-mark.ts';
+import { readFold } from './fold-state.ts';
+import { LAYOUT } from './layout.ts';
+import { unpackPlace } from './place.ts';
+import { LOG_START } from './position.ts';
+import type { Position } from './position.ts';
+import { othersTurn, walkLog } from './replay.ts';
+import { placeName } from './segments.ts';
+import { IndexDamage } from './store-error.ts';
+import type { StoreParts } from './store-parts.ts';
+import { Tail } from './tail.ts';
+import type { Damage } from './tail.ts';
+import type { FoundLine } from './walk.ts';
+
+/** Checks every file and reports each fault with its place; `end` is what is durable. It yields between slices. */
+export async function verifyFiles(
+  parts: StoreParts,
+  end: Position | undefined,
+  signal: AbortSignal | undefined,
+): Promise<readonly StoreFault[]> {
+  return [
+    ...smallFileFaults(parts),
+    ...(await segmentFaults(parts, end, signal)),
+    ...(await runFaults(parts, signal)),
+    ...parts.folds.state.doubts.map(({ place, reason }) => fault('lost', place, reason)),
+    ...parts.damaged
+      .list()
+      .map(({ file, place, reason }) => fault('set_aside', place, `${reason}; see ${LAYOUT.damaged}/${file}`)),
+  ];
+}
+
+function fault(kind: string, place: string, reason: string): StoreFault {
+  return { kind, place, reason };
+}
+
+function smallFileFaults({ fs, directory, store }: StoreParts): readonly StoreFault[] {
+  const faults: StoreFault[] = [];
+  const found = findManifest(fs, directory);
+  for (const name of found?.damaged ?? [LAYOUT.manifest])
+    faults.push(fault('manifest', name, 'the copy is damaged or missing'));
+  if (readFold(fs, directory, store) === 'damaged')
+    faults.push(fault('index', LAYOUT.fold, 'it does not match its digest'));
+  if (!readMark(fs, directory)) faults.push(fault('mark', LAYOUT.durable, 'it is damaged or missing'));
+  return faults;
+}
+
+async function segmentFaults(
+  parts: StoreParts,
+  end: Position | undefined,
+  signal: AbortSignal | undefined,
+): Promise<readonly StoreFault[]> {
+  const faults: StoreFault[] = [];
+  const tail = new Tail(0, (line) => {
+    const problem = indexProblem(parts, line);
+    if (problem !== undefined) faults.push(fault('index', placeName(line), problem));
+  });
+  for (const found of walkLog(parts, LOG_START, end)) {
+    for (const one of found) tail.push(one);
+    await othersTurn();
+    signal?.throwIfAborted();
+  }
+  tail.finish(end && { ...end, boot: '' });
+  const known = end?.n ?? 0;
+  if (known > tail.lastN)
+    faults.push(fault('lost', LAYOUT.segments, `the log ends with line ${tail.lastN} of ${known}`));
+  return [...tail.damages.map(damageFault), ...faults];
+}
+
+function damageFault({ segment, byte, length, reason, lost }: Damage): StoreFault {
+  const kind = length === 0 ? 'lost' : lost ? 'damaged' : 'foreign_bytes';
+  return fault(kind, placeName({ segment, byte }), length === 0 ? reason : `${length} bytes: ${reason}`);
+}
+
+/** The index must lead to each line. */
+function indexProblem(parts: StoreParts, { segment, byte, length, meta }: FoundLine): string | undefined {
+  const { ns, conversation, version } = meta;
+  if (conversation === undefined || version === undefined) return undefined;
+  try {
+    const row = parts.index.get(ns, conversation, INDEX.place(version));
+    const place = row && unpackPlace(row);
+    if (place?.segment === segment && place.byte === byte && place.length === length) return undefined;
+    return `the index does not lead to version ${version} of conversation ${conversation}`;
+  } catch (error) {
+    // A damaged block is reported as itself.
+    if (error instanceof IndexDamage) return undefined;
+    throw error;
+  }
+}
+
+async function runFaults({ index }: StoreParts, signal: AbortSignal | undefined): Promise<readonly StoreFault[]> {
+  const faults: StoreFault[] = [];
+  for (const run of index.runs) {
+    for (const problem of run.check()) {
+      if (problem !== undefined) faults.push(fault('index', problem.place, problem.message));
+      await othersTurn();
+      signal?.throwIfAborted();
+    }
+  }
+  return faults;
+}

@@ -1,0 +1,113 @@
+import { readMeta } from './commit-line.ts';
+import type { LineMeta } from './commit-line.ts';
+import type { JournalFile } from './file-system.ts';
+import { lineEnd, readLine } from './frame.ts';
+
+/** A whole line of this store. */
+export interface FoundLine {
+  readonly kind: 'line';
+  readonly segment: number;
+  readonly byte: number;
+  readonly length: number;
+  /** Where the next line begins. */
+  readonly next: number;
+  readonly meta: LineMeta;
+}
+
+/** Bytes that are no line of this store. */
+export interface FoundGap {
+  readonly kind: 'gap';
+  readonly segment: number;
+  readonly byte: number;
+  readonly length: number;
+  readonly reason: string;
+  /** False where the file ends before the line does. */
+  readonly ended: boolean;
+  /** The conversations that the bytes seem to name. */
+  readonly names: readonly string[];
+}
+
+export type Found = FoundLine | FoundGap;
+
+const CHUNK_BYTES = 1_048_576;
+
+export interface WalkRange {
+  readonly segment: number;
+  readonly from: number;
+  /** The end of what is looked at; the end of the file when absent. */
+  readonly to?: number | undefined;
+}
+
+/**
+ * Reads a segment line by line, split at line feeds and nothing else, and answers what stands in each: usually one line.
+ * Glued lines are taken apart, what is left over is a gap. After each chunk that was read it yields what it found, so
+ * that a caller can let others have their turn.
+ */
+export function* walkSegment(file: JournalFile, store: string, range: WalkRange): Generator<readonly Found[]> {
+  const { segment } = range;
+  const end = range.to ?? file.sizeBytes();
+  let rest = Buffer.alloc(0);
+  let restAt = range.from;
+  for (let at = range.from; at < end;) {
+    const chunk = Buffer.allocUnsafe(Math.min(Math.max(CHUNK_BYTES, rest.length), end - at));
+    const filled = file.read(chunk, at);
+    if (filled === 0) break;
+    at += filled;
+    const bytes = rest.length === 0 ? chunk.subarray(0, filled) : Buffer.concat([rest, chunk.subarray(0, filled)]);
+    const found: Found[] = [];
+    let start = 0;
+    for (let feed = lineEnd(bytes, start); feed >= 0; feed = lineEnd(bytes, start)) {
+      found.push(...partsOf(bytes, start, feed, { segment, base: restAt, store, ended: true }));
+      start = feed + 1;
+    }
+    rest = bytes.subarray(start);
+    restAt += start;
+    yield found;
+  }
+  if (rest.length > 0) yield partsOf(rest, 0, rest.length, { segment, base: restAt, store, ended: false });
+}
+
+interface LinePlace {
+  readonly segment: number;
+  /** The byte of the segment at which the buffer begins. */
+  readonly base: number;
+  readonly store: string;
+  readonly ended: boolean;
+}
+
+function partsOf(bytes: Buffer, start: number, end: number, place: LinePlace): readonly Found[] {
+  const { segment, base, ended } = place;
+  return readLine(bytes, start, end).map((part): Found => {
+    const at = { segment, byte: base + part.start, length: part.end - part.start };
+    const gap = (reason: string): FoundGap => {
+      return {
+        kind: 'gap',
+        ...at,
+        reason,
+        ended: ended || part.end < end,
+        names: namesIn(bytes, part.start, part.end),
+      };
+    };
+    if ('reason' in part) return gap(part.reason);
+    const meta = readMeta(part.body);
+    if (meta.store !== place.store) return gap('it is a line of another store');
+    return { kind: 'line', ...at, next: base + (part.end === end && ended ? end + 1 : part.end), meta };
+  });
+}
+
+const NAMES = /"conversation(?:Id)?":("(?:[^"\\]|\\.){1,600}")/g;
+const NAME_BYTES = 65_536;
+
+/** The ids in what may have been a line: its start names its conversation, and so does the head in it. */
+function namesIn(bytes: Buffer, start: number, end: number): readonly string[] {
+  const text = bytes.toString('utf8', start, Math.min(end, start + NAME_BYTES));
+  return [...new Set([...text.matchAll(NAMES)].flatMap(([, name]) => parseName(name ?? '')))];
+}
+
+function parseName(text: string): readonly string[] {
+  try {
+    return [JSON.parse(text) as string]; // the pattern lets only a JSON string through
+  } catch {
+    return [];
+  }
+}
