@@ -22,6 +22,8 @@ export function* messageLines(message: Message, view: MessageView): Generator<st
   const { colors } = view;
   yield `${roleOf(message, colors)}  ${colors.dim(placeOf(message))}`;
   if (message.redaction) yield INDENT + colors.yellow(`redacted: ${safeLine(message.redaction.reason)}`);
+  if (message.damage)
+    yield INDENT + colors.red(safeLine(`damaged: ${message.damage.reason} (${message.damage.place})`));
   for (const part of message.parts) {
     for (const line of partLines(part, view, 0)) yield line === '' ? '' : INDENT + line;
   }

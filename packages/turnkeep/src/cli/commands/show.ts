@@ -24,8 +24,9 @@ interface Shown {
   readonly pending: boolean;
 }
 
-/** `turnkeep show`: the transcript of a path, root first. */
+/** `turnkeep show`: the transcript of a path, root first. A damaged message stands there, marked, and the exit code says so. */
 export async function runShow(shell: Shell, conversationId: string, options: ShowOptions): Promise<ExitCode> {
+  let exit: ExitCode = EXIT.ok;
   await readStore(shell, options, async (namespace) => {
     const conversation = namespace.conversation(conversationId);
     const info = await conversation.info();
@@ -36,12 +37,13 @@ export async function runShow(shell: Shell, conversationId: string, options: Sho
       // Not before the first message: a path that is not there has no head either.
       if (count === 0 && !options.json) await printHead(shell, info, options);
       await print(shell, shown, options);
+      if (shown.message.damage) exit = EXIT.damage;
       count++;
     }
     if (!options.json && count === 0) await shell.out.line('No messages on this path.');
     await shell.out.flush();
   });
-  return EXIT.ok;
+  return exit;
 }
 
 async function printHead({ out }: Shell, info: ConversationInfo, { leaf, at }: ShowOptions): Promise<void> {
@@ -68,7 +70,7 @@ async function* messagesOf(conversation: Conversation, options: ShowOptions): As
 async function* pathMessages(conversation: Conversation, { leaf, at }: ShowOptions): AsyncGenerator<Shown> {
   let after: string | undefined;
   do {
-    const path = { leaf, atVersion: at };
+    const path = { leaf, atVersion: at, damaged: 'mark' as const };
     const page: MessagePage = await conversation.page({ ...path, ...(after === undefined ? {} : { after }) });
     for (const message of page.messages) yield { message, pending: false };
     for (const message of page.pending) yield { message, pending: true };
@@ -108,10 +110,12 @@ async function windowOf(
   where: { readonly leaf?: TurnId; readonly before?: string },
 ): Promise<MessageWindow> {
   try {
-    return await conversation.window(Math.min(count, LIMITS.pageMessages), where);
+    return await conversation.window(Math.min(count, LIMITS.pageMessages), { ...where, damaged: 'mark' });
   } catch (error) {
     if (!isTurnkeepError(error, 'group_too_large')) throw error;
-    return isFirst ? conversation.window(error.details.count, where) : { messages: [], before: null };
+    return isFirst
+      ? conversation.window(error.details.count, { ...where, damaged: 'mark' })
+      : { messages: [], before: null };
   }
 }
 
