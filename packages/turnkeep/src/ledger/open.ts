@@ -2,6 +2,7 @@ import type { Backend } from '../core/backend.ts';
 import type { Surroundings } from '../core/commit.ts';
 import { TurnkeepError } from '../core/errors.ts';
 import { MemoryBackend } from '../memory/index.ts';
+import { isThere } from '../platform/paths.ts';
 import { mintCommitId } from '../platform/random.ts';
 import { systemSurroundings } from '../platform/surroundings.ts';
 import { Ledger } from './ledger.ts';
@@ -9,29 +10,50 @@ import { Ledger } from './ledger.ts';
 export interface OpenOptions {
   /** Clock, randomness and hash; the system's when absent. */
   readonly surroundings?: Surroundings | undefined;
+  /** Refuses a file or directory that is not there (`store_unavailable`) instead of making it. */
+  readonly mustExist?: boolean | undefined;
 }
 
 /**
- * Opens a store: `memory:`, `sqlite:FILE`, or `postgres://…` (with `?schema=NAME` where it is not `turnkeep`). The file is made where there is none; one that is not ours, or of a newer
- * version, is refused untouched.
+ * Opens a store: `memory:`, `sqlite:FILE`, `journal:DIRECTORY`, or `postgres://…` (with `?schema=NAME` where it is not
+ * `turnkeep`). A file or directory is made where there is none; one that is not ours, or of a newer version, is refused
+ * untouched.
  */
 export async function openLedger(url: string, options: OpenOptions = {}): Promise<Ledger> {
   const surroundings = options.surroundings ?? systemSurroundings;
-  return new Ledger(await openBackend(url, surroundings), surroundings, mintCommitId);
+  return new Ledger(await openBackend(url, options), surroundings, mintCommitId);
 }
 
 /** Opens the backend that a URL names. */
-export async function openBackend(url: string, surroundings: Surroundings = systemSurroundings): Promise<Backend> {
-  if (url === 'memory:') return new MemoryBackend(surroundings.sha256);
-  // Loaded when asked for: who needs no file needs no driver for one.
-  if (url.startsWith('sqlite:') && url.length > 'sqlite:'.length) {
+export async function openBackend(url: string, options: OpenOptions = {}): Promise<Backend> {
+  const [scheme, place] = splitUrl(url);
+  if (scheme === 'memory:' && place === '')
+    return new MemoryBackend((options.surroundings ?? systemSurroundings).sha256);
+  // Each is loaded when asked for: who needs no file needs no driver for one.
+  if (scheme === 'sqlite:' && place !== '') {
+    assertThere(place, options);
     const { openSqlite } = await import('../sqlite/index.ts');
-    return openSqlite(url.slice('sqlite:'.length));
+    return openSqlite(place);
   }
-  if (/^postgres(ql)?:\/\//.test(url)) {
+  if (scheme === 'journal:' && place !== '') {
+    assertThere(place, options);
+    const { openJournal } = await import('../journal/index.ts');
+    return openJournal(place);
+  }
+  if (scheme === 'postgres:' || scheme === 'postgresql:') {
     const { openPostgresUrl } = await import('../postgres/index.ts');
     return openPostgresUrl(url);
   }
-  const reason = 'a store is memory:, sqlite:FILE or postgres://…';
+  const reason = 'a store is memory:, sqlite:FILE, journal:DIRECTORY or postgres://…';
   throw new TurnkeepError('invalid_value', { path: 'url', reason });
+}
+
+function splitUrl(url: string): readonly [scheme: string, place: string] {
+  const end = url.indexOf(':') + 1;
+  return [url.slice(0, end), url.slice(end)];
+}
+
+function assertThere(place: string, options: OpenOptions): void {
+  if (options.mustExist !== true || isThere(place)) return;
+  throw new TurnkeepError('store_unavailable', { place, reason: 'there is no store' });
 }
