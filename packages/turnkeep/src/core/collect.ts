@@ -1,6 +1,6 @@
 import type { Row, RowReader, WriteSet } from './backend.ts';
 import { TurnkeepError } from './errors.ts';
-import type { Head } from './head.ts';
+import type { Head, RecordRef } from './head.ts';
 import type { ConversationId } from './ids.ts';
 import { afterSeparator, KEYS, numbersIn, TABLES } from './keys.ts';
 import type { LogRecord } from './log.ts';
@@ -72,22 +72,41 @@ function wordsKept(
   kept: Kept,
 ): ReadonlyMap<number, ReadonlySet<number>> {
   const words = new Map<number, Set<number>>();
-  for (const table of [TABLES.messages, TABLES.entries]) {
-    for (const row of scanPrefix(rows, conversation, table)) {
-      const ref = kept.keeps(row) ? recordOf(row, conversation) : undefined;
-      if (!ref || ref.owner !== conversation) continue;
-      const indexes = words.get(ref.version) ?? new Set();
-      words.set(ref.version, indexes.add(ref.index));
-      const replacement = rows.log(conversation, ref.version)?.records[ref.index]?.redaction?.replacement;
-      if (replacement?.owner === conversation) {
-        words.set(replacement.version, (words.get(replacement.version) ?? new Set<number>()).add(replacement.index));
-      }
-    }
+  const keep = ({ version, index }: RecordRef) => words.set(version, (words.get(version) ?? new Set()).add(index));
+  for (const ref of [...ownRefs(rows, conversation, kept), ...refsOfRepeatedPrompts(rows, conversation)]) {
+    if (ref.owner !== conversation) continue;
+    keep(ref);
+    const replacement = rows.log(conversation, ref.version)?.records[ref.index]?.redaction?.replacement;
+    if (replacement?.owner === conversation) keep(replacement);
   }
   return words;
 }
 
-function recordOf(row: Row, conversation: ConversationId) {
+function ownRefs(rows: RowReader, conversation: ConversationId, kept: Kept): readonly RecordRef[] {
+  const tables = [TABLES.messages, TABLES.entries];
+  const stay = tables.flatMap((table) => scanPrefix(rows, conversation, table).filter((row) => kept.keeps(row)));
+  return stay.flatMap((row) => recordOf(row, conversation) ?? []);
+}
+
+/** A fork may repeat a prompt where the turn that first had it is not on the path, and be forked there in its turn. */
+function refsOfRepeatedPrompts(rows: RowReader, conversation: ConversationId): readonly RecordRef[] {
+  const refs: RecordRef[] = [];
+  for (const member of family(rows, conversation)) {
+    const uses = member === conversation ? [] : scanPrefix(rows, member, TABLES.promptUses);
+    if (uses.length === 0) continue;
+    const lives = rows.head(member)?.erasedAt === null;
+    const kept = lives ? undefined : new Kept(rows, member);
+    for (const use of kept ? uses.filter((row) => kept.keeps(row)) : uses) {
+      const [branch, position] = use.value as readonly [number, number];
+      const key = KEYS.message(branch, position, numbersIn(afterSeparator(use.key), 0)[0] as number);
+      const value = rows.get(member, key);
+      if (value) refs.push(unpackMessage(value, member).ref);
+    }
+  }
+  return refs;
+}
+
+function recordOf(row: Row, conversation: ConversationId): RecordRef | undefined {
   if (row.key.startsWith(TABLES.messages)) return unpackMessage(row.value, conversation).ref;
   const packed = row.value.find((item) => Array.isArray(item));
   return packed === undefined ? undefined : unpackRef(packed, conversation);
@@ -228,17 +247,13 @@ function boundOfFirstTurn(rows: RowReader, owner: ConversationId, branch: number
 
 /** The conversations that live and were forked from this one, or from a fork of it, and so on. */
 export function livingDescendants(rows: RowReader, conversation: ConversationId): ReadonlySet<ConversationId> {
-  const living = new Set<ConversationId>();
-  const seen = new Set<ConversationId>([conversation]);
-  const open: ConversationId[] = [conversation];
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    for (const row of scanPrefix(rows, next, TABLES.forks)) {
-      const fork = row.key.slice(1);
-      if (seen.has(fork)) continue;
-      seen.add(fork);
-      open.push(fork);
-      if (rows.head(fork)?.erasedAt === null) living.add(fork);
-    }
-  }
-  return living;
+  const others = [...family(rows, conversation)].filter((member) => member !== conversation);
+  return new Set(others.filter((member) => rows.head(member)?.erasedAt === null));
+}
+
+/** A conversation and all that were forked from it, or from a fork of it, and so on; erased ones too. */
+export function family(rows: RowReader, conversation: ConversationId): ReadonlySet<ConversationId> {
+  const members = new Set<ConversationId>([conversation]);
+  for (const member of members) for (const row of scanPrefix(rows, member, TABLES.forks)) members.add(row.key.slice(1));
+  return members;
 }

@@ -7,7 +7,7 @@ import { KEYS, TABLES, afterSeparator, numbersIn } from '../keys.ts';
 import type { LogHeader, LogRecord } from '../log.ts';
 import type { ChangeEvent } from '../receipt.ts';
 import { decode } from '../encoding.ts';
-import { livingDescendants } from '../collect.ts';
+import { family, livingDescendants } from '../collect.ts';
 import type { Row, RowReader } from '../backend.ts';
 import type { Head, RecordRef } from '../head.ts';
 import { findMessage, placed, segmentSees } from '../tree/messages.ts';
@@ -68,7 +68,12 @@ function hitsOfRecord(
   scope: SearchScope,
 ): readonly SearchHit[] {
   const piece = snippet(found.text, at, length);
-  const match = { snippet: piece.text, matchStart: at - piece.start, matchLength: length, tier: log.tier ?? ('hot' as const) };
+  const match = {
+    snippet: piece.text,
+    matchStart: at - piece.start,
+    matchLength: length,
+    tier: log.tier ?? ('hot' as const),
+  };
   const title = titleOwner(rows, owner, log, found.record);
   if (title) return title === 'stale' || !isScopeOf(scope, owner) ? [] : [{ conversationId: owner, ...match }];
   return messagesOf(rows, owner, log, found.record, scope).map(({ reader, message }) => ({
@@ -230,11 +235,4 @@ function lineage(rows: RowReader, tree: Tree): ReadonlySet<ConversationId> {
     next = next.source === null ? undefined : rows.head(next.source);
   }
   return owners;
-}
-
-/** A conversation and all that were forked from it, or from a fork of it, and so on; erased ones too. */
-function family(rows: RowReader, conversation: ConversationId): ReadonlySet<ConversationId> {
-  const members = new Set<ConversationId>([conversation]);
-  for (const member of members) for (const row of scanPrefix(rows, member, TABLES.forks)) members.add(row.key.slice(1));
-  return members;
 }
