@@ -164,9 +164,7 @@ function submit(make: Generator, conversation: Conversation): Change {
   };
   const asked = conversation.turns.concat(conversation.inherited.flatMap((step) => step.turn ?? []));
   const before = random.pick(random.oneIn(5) ? asked : asked.filter((turn) => turn.prompt));
-  const mine = before?.prompt?.words.conversationId === conversation.conversationId;
-  const avoided = !mine && KNOWN_FAULTS['a prompt that was repeated is lost'];
-  if (before && !avoided && random.oneIn(2)) return { kind: 'turn.submit', ...place, samePromptAs: before.turnId };
+  if (before && random.oneIn(2)) return { kind: 'turn.submit', ...place, samePromptAs: before.turnId };
   const promptId = random.pick(PROMPTS);
   // One of these prompts always asks the same, so that its id comes again with the same words and with others.
   const words: Part = promptId === 'P1' && !random.oneIn(3) ? { type: 'text', text: 'the prompt P1' } : text(make);

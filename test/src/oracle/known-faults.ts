@@ -5,6 +5,4 @@
 export const KNOWN_FAULTS = {
   /** What stands for redacted words goes with the conversation that chose it, though the words were another's. */
   "a replacement of another conversation's words is lost": true,
-  /** A prompt's words go with the last conversation that shows its first turn, though a fork shows it in another. */
-  'a prompt that was repeated is lost': true,
 } as const;

@@ -50,8 +50,7 @@ test('a search finds a prompt that a fork repeats after its source was erased', 
   expect(difference).toBeUndefined();
 });
 
-// Known to fail: see known-faults.ts.
-test.fails('a prompt stays while a fork of a fork shows it, though neither of the two above does any more', async () => {
+test('a prompt stays while a fork of a fork shows it, though neither of the two above does any more', async () => {
   const difference = await differenceAfter(
     ['c1', [ask('t1', { prompt })]],
     ['c1', [{ kind: 'turn.advance', turnId: 't1', to: 'completed' }]],

@@ -17,6 +17,7 @@ import { lineOf } from './trace.ts';
 import type { Difference, Subject } from './world.ts';
 
 const LAST = 12;
+const SAID_EVERY = 50;
 
 async function main(): Promise<number> {
   const { values } = parseArgs({
@@ -44,6 +45,7 @@ async function main(): Promise<number> {
     const driven = await drive(seed, Number(values.ops), subject, coverage);
     operations += driven.operations;
     comparisons += driven.comparisons;
+    if ((seed - first + 1) % SAID_EVERY === 0) console.error(`seed ${seed}: ${operations} commits so far`);
     if (driven.difference) {
       await report(seed, driven, driven.difference, subject);
       return 1;
