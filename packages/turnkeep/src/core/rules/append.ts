@@ -26,6 +26,8 @@ export interface PlacedWords {
   readonly calls: readonly string[];
   readonly answers: readonly string[];
   readonly taskId?: TaskId | undefined;
+  /** True for bookkeeping that no list shows as what was said last. */
+  readonly background?: boolean | undefined;
 }
 
 /** Writes a message's rows, gives it the next sequence, and moves the head's counters. */
@@ -42,7 +44,7 @@ export function placeMessage(draft: Draft, target: Target, words: PlacedWords): 
   writeRows(draft, target, words, sequence);
   draft.head.lastSequence = sequence;
   draft.head.messages += 1;
-  draft.head.lastMessage = { role: words.role, sequence, ref: words.ref };
+  if (!words.background) draft.head.lastMessage = { role: words.role, sequence, ref: words.ref };
   touch(draft);
   return sequence;
 }

@@ -47,6 +47,7 @@ export const messageAppend: Rule<'message.append'> = {
       calls,
       answers,
       taskId: content.taskId,
+      background: content.role === 'system' && content.visibility === 'user',
     };
     const sequence = placeMessage(draft, target, words);
     return eventOf(messageId as MessageId, target, sequence, record);
