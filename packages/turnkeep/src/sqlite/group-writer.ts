@@ -3,6 +3,7 @@ import { decide } from '../core/decide.ts';
 import type { Decision } from '../core/decide.ts';
 import { TurnkeepError } from '../core/errors.ts';
 import type { Receipt } from '../core/receipt.ts';
+import { monotonicNow } from '../platform/clock.ts';
 import { sha256 } from '../platform/hash.ts';
 import type { Database } from './driver.ts';
 import { driverFault } from './driver-errors.ts';
@@ -24,14 +25,17 @@ export class GroupWriter {
   readonly reader: StoreReader;
   readonly #database: Database;
   readonly #place: string;
+  readonly #busyTimeoutMs: number;
   readonly #writer: StoreWriter;
   #dataVersion = -1;
   /** True where, since the last group, another connection wrote. */
   othersWrote = false;
 
-  constructor(database: Database, place: string) {
+  /** `busyTimeoutMs`: how long it waits for others in the middle of a group. */
+  constructor(database: Database, place: string, busyTimeoutMs: number) {
     this.#database = database;
     this.#place = place;
+    this.#busyTimeoutMs = busyTimeoutMs;
     this.reader = new StoreReader(database);
     this.#writer = new StoreWriter(database, this.reader);
   }
@@ -84,7 +88,7 @@ export class GroupWriter {
 
   #alone(envelope: Envelope): Answer {
     try {
-      while (!this.begin()) sleep(BUSY_STEP_MS);
+      for (const start = monotonicNow(); !this.begin();) this.#waitFrom(start);
     } catch (error) {
       return asError(error);
     }
@@ -113,15 +117,22 @@ export class GroupWriter {
 
   /** Without a WAL, a commit waits for the readers to leave. */
   #commit(): void {
-    for (;;) {
+    for (const start = monotonicNow(); ;) {
       try {
         this.#database.exec('COMMIT');
         return;
       } catch (error) {
         if (driverFault(error).kind !== 'busy') throw new CommitError(error);
-        sleep(BUSY_STEP_MS);
       }
+      this.#waitFrom(start);
     }
+  }
+
+  /** Blocks for a moment; throws once that went on for too long. */
+  #waitFrom(start: number): void {
+    const waitedMs = Math.round(monotonicNow() - start);
+    if (waitedMs >= this.#busyTimeoutMs) throw new TurnkeepError('store_busy', { waitedMs });
+    sleep(BUSY_STEP_MS);
   }
 
   #rollBack(): void {

@@ -11,6 +11,8 @@ import { storeError } from './store-fault.ts';
 import { StoreReader } from './store-reader.ts';
 
 const BUSY_STEP_MS = 2;
+/** The event loop waits no longer; then it is tried again. */
+const BLOCKING_WAIT_MS = 10;
 
 /** Reads snapshots over a connection of its own, which never waits for a writer where the journal is a WAL. */
 export class MainReader {
@@ -23,7 +25,7 @@ export class MainReader {
 
   constructor(file: StoreFile) {
     this.#file = file;
-    this.#database = openForReading(file);
+    this.#database = openForReading(file, BLOCKING_WAIT_MS);
     this.#reader = new StoreReader(this.#database);
     this.#feed = this.#database.prepare(
       `SELECT log.pos, heads.id, log.version FROM log CROSS JOIN heads ON heads.c = log.c

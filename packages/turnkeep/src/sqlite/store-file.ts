@@ -42,9 +42,9 @@ export function openStoreFile(file: StoreFile): Database {
   }
 }
 
-/** Opens the store's file for reading; it exists and was checked. */
-export function openForReading({ path, driver, busyTimeoutMs }: StoreFile): Database {
-  return openDatabase(path, { driver, readOnly: true, busyTimeoutMs: Math.min(busyTimeoutMs, 1_000) });
+/** Opens the store's file for reading; it exists and was checked. Without a WAL a reader waits so long for a commit. */
+export function openForReading({ path, driver }: StoreFile, waitMs: number): Database {
+  return openDatabase(path, { driver, readOnly: true, busyTimeoutMs: waitMs });
 }
 
 /** Another connection of the same store, opened for what is not a commit: checkpoints and the like. */
@@ -73,6 +73,8 @@ function openOnce(file: StoreFile): Database {
     if (file.maxPages !== undefined) database.pragma(`max_page_count = ${file.maxPages}`);
     database.pragma('wal_autocheckpoint = 0');
     database.pragma('cache_size = -65536');
+    // SQLite waits in steps of up to 100 ms: the writer waits in its own way.
+    database.pragma('busy_timeout = 0');
     return database;
   } catch (error) {
     database.close();

@@ -25,6 +25,7 @@ const QUIET_MS = 100;
 /** Where another process feeds the index, this one looks again after so long. */
 const RACED_MS = 500;
 const SCRUB_STEP_MS = 5;
+const WAIT_MS = 5_000;
 const REST_STEP_MS = 20;
 
 /** What the service thread does; each call in steps, upkeep between them. */
@@ -46,7 +47,7 @@ export class StoreService {
   constructor(start: ServiceStart, send: (message: FromService) => void) {
     this.#start = start;
     this.#send = send;
-    this.#database = openForReading(start.file);
+    this.#database = openForReading(start.file, WAIT_MS);
     this.#beside = openBeside(start.file);
     this.#reader = new StoreReader(this.#database);
     this.#search = new StoreSearch(this.#database, this.#reader, () => this.#openIndex());

@@ -11,7 +11,7 @@ import { verifyStore } from './store-verify.ts';
 const ALL = { from: '', to: '\u{10ffff}' };
 
 function faultsOf(file: StoreFile): unknown {
-  const database = openForReading(file);
+  const database = openForReading(file, 1_000);
   const steps = verifyStore(database);
   let step = steps.next();
   while (step.done !== true) step = steps.next();
@@ -20,7 +20,7 @@ function faultsOf(file: StoreFile): unknown {
 }
 
 function rowsOf(file: StoreFile, id: string): number {
-  const database = openForReading(file);
+  const database = openForReading(file, 1_000);
   const reader = new StoreReader(database);
   const rows: RowReader = reader.rows(reader.namespace(NAMESPACE));
   const count = rows.scan(id, ALL).length;
@@ -32,7 +32,7 @@ test('a long tail is swept, and the rows of conversations that rest go to their 
   withStoreFile(async (path) => {
     const file: StoreFile = { path, journal: 'auto', busyTimeoutMs: 1_000 };
     const database = openStoreFile(file);
-    const writer = new GroupWriter(database, path);
+    const writer = new GroupWriter(database, path, 1_000);
     const count = (sql: string) => database.prepare(sql).get()?.[0] as number;
     const write = (ids: readonly string[]) => {
       writer.begin();
@@ -52,7 +52,7 @@ test('a commit of many rows does not wait in the tail', () =>
   withStoreFile(async (path) => {
     const file: StoreFile = { path, journal: 'auto', busyTimeoutMs: 1_000 };
     const database = openStoreFile(file);
-    const writer = new GroupWriter(database, path);
+    const writer = new GroupWriter(database, path, 1_000);
     const append = (text: string) => ({
       kind: 'message.append',
       turnId: null,

@@ -6,7 +6,7 @@ import type { LogRecord } from '../core/log.ts';
 import { SortedRows } from '../core/sorted-rows.ts';
 import { addToTail, newConversation } from './conversation.ts';
 import type { Conversation, PackedRow } from './conversation.ts';
-import type { Database, Statement } from './driver.ts';
+import type { Database, SqlValue, Statement } from './driver.ts';
 import { commitIdIn, shorten } from './header-phrases.ts';
 import { packLog } from './log-codec.ts';
 import { RECORDS, TAIL_COMMITS, TAIL_LENGTH } from './store-schema.ts';
@@ -14,6 +14,11 @@ import type { StoreReader } from './store-reader.ts';
 
 /** Rows of more text than this go to their places at once: the tail is for small commits. */
 const TAIL_TEXT = 16_384;
+/** Rows that one statement puts: a call for each would cost as much again as the row. */
+const BATCH_ROWS = 16;
+const PLACE = '(?, ?, ?)';
+const ROW_VALUES = 3;
+const BATCH_VALUES = BATCH_ROWS * ROW_VALUES;
 /** Commits of the tail that are swept at a time. */
 const SWEEP = 256;
 
@@ -156,14 +161,22 @@ export class StoreWriter {
   }
 
   #putRows(conversation: Conversation, rows: Iterable<PackedRow>): void {
-    const { putRow, removeRow } = this.#statements;
     const { c } = conversation;
     conversation.folds += 1;
     conversation.read.clear();
+    let batch: SqlValue[] = [];
     for (const [key, value] of rows) {
-      if (value === null) removeRow.run(c, key);
-      else putRow.run(c, key, JSON.stringify(value));
+      if (value === null) {
+        this.#statements.removeRow.run(c, key);
+        continue;
+      }
+      batch.push(c, key, JSON.stringify(value));
+      if (batch.length < BATCH_VALUES) continue;
+      this.#statements.putBatch.run(...batch);
+      batch = [];
     }
+    for (let at = 0; at < batch.length; at += ROW_VALUES)
+      this.#statements.putRow.run(...batch.slice(at, at + ROW_VALUES));
   }
 
   /** The words of some records went: so do they here, and what the search index may hold of them is noted. */
@@ -230,7 +243,10 @@ function prepare(database: Database) {
     clearTail: sql('DELETE FROM tail WHERE c = ?'),
     removeTail: sql('DELETE FROM tail WHERE pos < ?'),
     addPlace: sql('INSERT INTO places (c, version, pos) VALUES (?, ?, ?)'),
-    putRow: sql('INSERT INTO rows (c, k, v) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET v = excluded.v'),
+    putRow: sql(`INSERT INTO rows (c, k, v) VALUES ${PLACE} ON CONFLICT DO UPDATE SET v = excluded.v`),
+    putBatch: sql(
+      `INSERT INTO rows (c, k, v) VALUES ${Array(BATCH_ROWS).fill(PLACE).join()} ON CONFLICT DO UPDATE SET v = excluded.v`,
+    ),
     removeRow: sql('DELETE FROM rows WHERE c = ? AND k = ?'),
   };
 }

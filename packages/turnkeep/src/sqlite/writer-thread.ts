@@ -24,8 +24,8 @@ function start(): void {
 }
 
 function serve(database: Database): void {
-  const writer = new GroupWriter(database, file.path);
   const { busyTimeoutMs } = file;
+  const writer = new GroupWriter(database, file.path, busyTimeoutMs);
   const queue = new WriterQueue({ writer, busyTimeoutMs, answer: (outcomes) => send({ kind: 'done', outcomes }) });
   const collector = new Collector(database, writer);
   port?.on('message', (message: ToWriter) => {
