@@ -40,6 +40,20 @@ test('a range over a prefix holds all keys of the prefix and no others, whatever
   expect(compareKeys(KEYS.message(0, 2, 0), prefixEnd(messages))).toBeGreaterThan(0);
 });
 
+test('a range over a prefix holds ids of the highest code points too', () => {
+  const id = '\u{10ffff}\u{10ffff}x';
+  for (const [key, prefix] of [
+    [KEYS.messageId(id), TABLES.messageIds],
+    [KEYS.entry(0, `commitment:${id}`, 1, 1, 0), KEYS.entriesLike(0, 'commitment:')],
+    [KEYS.pendingWrite('k', 1, id), KEYS.pendingWritesOf('k', 1)],
+    [KEYS.fork(id), ''],
+  ] as const) {
+    expect(compareKeys(key, prefix)).toBeGreaterThan(0);
+    expect(compareKeys(key, prefixEnd(prefix))).toBeLessThan(0);
+  }
+  expect(compareKeys(KEYS.turnId('a'), prefixEnd(TABLES.messageIds))).toBeGreaterThan(0);
+});
+
 test('an id before a number is not read as one, and no two ids share a range', () => {
   expect(KEYS.child('t1', 2).startsWith(KEYS.children('t'))).toBe(false);
   expect(KEYS.checkpoint('k1', 2).startsWith(KEYS.checkpointsOf('k'))).toBe(false);

@@ -4,7 +4,7 @@
  */
 
 const SEPARATOR = '\u0001';
-// Above every code point that a key can hold: the end of a range over a prefix.
+// Keys begin with a letter: this is above them all.
 const LAST = '\u{10ffff}';
 
 /** A whole number from 0 to 2^53 - 1, as a length digit and base 36: `10` is `1a`. Text order is numeric order. */
@@ -24,9 +24,11 @@ export function numbersIn(key: string, start: number): readonly number[] {
   return numbers;
 }
 
-/** The end (exclusive) of the range of all keys that start with `prefix`. */
+/** The end (exclusive) of the range of all keys that start with `prefix`, which ends in no surrogate; all keys for ''. */
 export function prefixEnd(prefix: string): string {
-  return prefix + LAST;
+  if (prefix === '') return LAST;
+  const last = prefix.length - 1;
+  return prefix.slice(0, last) + String.fromCharCode(prefix.charCodeAt(last) + 1);
 }
 
 export const KEYS = {

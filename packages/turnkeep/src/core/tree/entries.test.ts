@@ -129,6 +129,11 @@ test('a name is no prefix of another', () => {
   expect(story.seen().open()).toEqual(['p1', 'p\u{10ffff}']);
 });
 
+test('a name of the highest code points is listed like any other', () => {
+  const story = given(commit(promise('\u{10ffff}x')), commit(promise('a')));
+  expect(story.seen().open()).toEqual(['\u{10ffff}x', 'a']);
+});
+
 test('entries at a version are those that stood then', () => {
   const story = given(commit(aim('one')), commit(...turn('t1', [aim('two')])), commit(aim('three')));
   const seen = story.seen();
