@@ -32,7 +32,8 @@ export class CommitListeners {
   }
 
   tell(namespaces: Iterable<string>): void {
-    for (const namespace of namespaces) for (const listener of this.#listeners.get(namespace) ?? []) listener();
+    for (const namespace of namespaces)
+      for (const listener of this.#listeners.get(namespace) ?? []) queueMicrotask(listener);
   }
 
   /** Nobody hears anything any more. */

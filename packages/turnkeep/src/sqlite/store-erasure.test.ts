@@ -50,7 +50,7 @@ async function tell(store: SqliteBackend, conversation: string, count: number): 
   }
 }
 
-test('after collection no byte of an erased conversation is left in any file', () =>
+test('I10: after collection no byte of an erased conversation is left in any file', () =>
   withStoreFile(async (path) => {
     const store = await openSqlite(path);
     const other = await openSqlite(path);

@@ -68,7 +68,7 @@ async function differences(store: SqliteBackend): Promise<readonly string[]> {
   return wrong;
 }
 
-describe('a search finds what a scan finds', () => {
+describe('I9: a search finds what a scan finds', () => {
   test('without an index, with one, and with one that lags', () =>
     withStore(async (store) => {
       await fill(store, 0, 120);
