@@ -15,3 +15,10 @@ export function repeat(intervalMs: number, work: () => void): () => void {
   const timer = setInterval(work, intervalMs);
   return () => clearInterval(timer);
 }
+
+/** Runs `work` once, this much later, unless the answer is called before. It keeps no process alive. */
+export function after(durationMs: number, work: () => void): () => void {
+  const timer = setTimeout(work, durationMs);
+  timer.unref();
+  return () => clearTimeout(timer);
+}

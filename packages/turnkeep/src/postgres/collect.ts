@@ -1,0 +1,99 @@
+import { collectErased } from '../core/collect.ts';
+import { TurnkeepError } from '../core/errors.ts';
+import type { ConversationId } from '../core/ids.ts';
+import { Overlay } from '../core/overlay.ts';
+import type { Ask } from './ask.ts';
+import type { Connection } from './driver.ts';
+import { Loader, storedHead } from './loader.ts';
+import { attempt } from './reading.ts';
+import { inSession } from './session.ts';
+import { Snapshot } from './snapshot.ts';
+import { nextUncollected } from './sql/collect.ts';
+import { lockHeads } from './sql/lock-heads.ts';
+import { begin, boundWaits, commit, enterNamespace } from './sql/transaction.ts';
+import type { Store } from './store.ts';
+import { WriteBatch } from './write-batch.ts';
+import type { Held } from './write-batch.ts';
+
+/** Write sets of one transaction, of 500 rows each. */
+const SETS = 20;
+/** Log records that are loaded together: a collection goes through all of them. */
+const LOGS = 500;
+const LOCK_MS = 5_000;
+const IDLE_MS = 60_000;
+
+interface Step {
+  readonly rows: number;
+  readonly more: boolean;
+}
+
+/** Removes what erased conversations of a namespace hold and nobody shares, in slices; answers how many rows went. */
+export async function collectNamespace(store: Store, namespace: string, signal?: AbortSignal): Promise<number> {
+  for (let removed = 0; ;) {
+    if (signal?.aborted) throw new TurnkeepError('aborted', { reason: String(signal.reason) });
+    const { rows, more } = await inSession(store, async (session) => collectStep(store, session, namespace));
+    removed += rows;
+    if (!more) return removed;
+  }
+}
+
+async function collectStep(store: Store, session: Connection, namespace: string): Promise<Step> {
+  const { schema } = store;
+  const start = [begin(), enterNamespace(namespace), boundWaits(namespace, LOCK_MS, IDLE_MS)];
+  const found = await session.run([...start, nextUncollected(schema, namespace)]);
+  const id = found.at(-1)?.[0]?.[0] as ConversationId | undefined; // a text column
+  const [[row] = []] = id === undefined ? [] : await session.run([lockHeads(schema, namespace, [id], true)]);
+  if (id === undefined || !row) {
+    await session.run([commit()]);
+    return { rows: 0, more: id !== undefined };
+  }
+  const collection = new Collection(store, session, namespace);
+  const rows = await collection.run(id, storedHead(row));
+  await session.run([...collection.batch.statements(schema, namespace), commit()]);
+  return { rows, more: true };
+}
+
+/** What one transaction removes of one conversation, whose head it has locked. */
+class Collection {
+  readonly batch: WriteBatch;
+  readonly #connection: Connection;
+  readonly #held = new Map<ConversationId, Held>();
+  readonly #snapshot = new Snapshot();
+  readonly #overlay = new Overlay(this.#snapshot);
+  readonly #loader: Loader;
+
+  constructor(store: Store, connection: Connection, namespace: string) {
+    this.#connection = connection;
+    this.#loader = new Loader(store.schema, namespace, this.#snapshot);
+    this.batch = new WriteBatch(this.#held, this.#snapshot);
+  }
+
+  /** Answers how many rows go. Whatever is missing, the collection begins again, on what it has removed so far. */
+  async run(id: ConversationId, stored: ReturnType<typeof storedHead>): Promise<number> {
+    this.#held.set(id, { ...stored, isNew: false });
+    this.#snapshot.putHead(id, stored);
+    let rows = 0;
+    let sets = 0;
+    for (;;) {
+      const collection = collectErased(this.#overlay, id);
+      for (;;) {
+        const tried = attempt(this.#snapshot, () => collection.next());
+        if ('ask' in tried) {
+          await this.#loader.loadMissing(this.#connection, [tried.ask, ...logsAfter(tried.ask)]);
+          break;
+        }
+        if (tried.result.done === true) return rows;
+        this.batch.add(tried.result.value);
+        this.#overlay.apply(tried.result.value);
+        rows += tried.result.value.rows.length;
+        sets += 1;
+        if (sets === SETS) return rows;
+      }
+    }
+  }
+}
+
+function logsAfter(ask: Ask): readonly Ask[] {
+  if (ask.kind !== 'log') return [];
+  return Array.from({ length: LOGS }, (_, at) => ({ ...ask, version: ask.version + 1 + at }));
+}

@@ -1,0 +1,50 @@
+import type { Envelope } from '../core/backend.ts';
+import { TurnkeepError, assert } from '../core/errors.ts';
+import type { ConversationId } from '../core/ids.ts';
+import type { Receipt } from '../core/receipt.ts';
+import type { Connection } from './driver.ts';
+import { storeError } from './driver-errors.ts';
+import { decideGroup } from './group.ts';
+import type { Job } from './group.ts';
+import { enterNamespace } from './sql/transaction.ts';
+import type { Store } from './store.ts';
+
+/** A commit names its conversations; what it comes upon further is asked for again, so often at most. */
+const TRIES = 4;
+
+/** Decides and writes a commit within a transaction that somebody else began and will end. */
+export async function commitOn(store: Store, connection: Connection, envelope: Envelope): Promise<Receipt> {
+  const alsoLock = new Set<ConversationId>();
+  try {
+    for (let tries = 0; tries < TRIES; tries++) {
+      const receipt = await tryOn(store, connection, { envelope, alsoLock }, alsoLock);
+      if (receipt) return receipt;
+    }
+  } catch (error) {
+    throw storeError(error, store.place, 0);
+  }
+  // Another transaction makes the same conversation at this moment.
+  throw new TurnkeepError('store_busy', { waitedMs: 0 });
+}
+
+async function tryOn(
+  store: Store,
+  connection: Connection,
+  job: Job,
+  alsoLock: Set<ConversationId>,
+): Promise<Receipt | undefined> {
+  const { namespace } = job.envelope.commit;
+  const group = await decideGroup(store, connection, namespace, [job], {
+    before: [enterNamespace(namespace)],
+    wait: true,
+    exists: () => false,
+  });
+  const statements = group.batch.statements(store.schema, namespace);
+  if (statements.length > 0) await connection.run(statements);
+  const outcome = group.outcomes.get(job);
+  assert(outcome, 'every commit of a group has an outcome');
+  if (outcome.kind === 'done') return outcome.receipt;
+  if (outcome.kind === 'failed') throw outcome.error;
+  if (outcome.kind === 'needs') for (const id of outcome.conversations) alsoLock.add(id);
+  return undefined;
+}

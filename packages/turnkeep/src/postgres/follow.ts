@@ -1,0 +1,99 @@
+import type { RowValue } from '../core/backend.ts';
+import type { Head } from '../core/head.ts';
+import type { ConversationId } from '../core/ids.ts';
+import type { Json } from '../core/json.ts';
+import { KEYS, numbersIn, prefixEnd, TABLES } from '../core/keys.ts';
+import type { Ask } from './ask.ts';
+import type { StoredHead } from './snapshot.ts';
+
+/** Messages at the end of a path that are loaded with its place. */
+const RECENT_MESSAGES = 24;
+
+/**
+ * What is most likely asked for after a row: the row that an index row leads to, the log record whose words a row refers
+ * to. Like a read plan it is a guess, and saves a round trip for each row of a page.
+ */
+export function asksAfter(conversation: ConversationId, key: string, value: RowValue): readonly Ask[] {
+  switch (key[0]) {
+    case TABLES.turnIds: {
+      const [branch, position] = value as readonly [number, number];
+      return [rowAsk(conversation, KEYS.turn(branch, position)), rowAsk(conversation, KEYS.branch(branch))];
+    }
+    case TABLES.messageIds:
+      return [rowAsk(conversation, KEYS.message(...(value as readonly [number, number, number])))];
+    case TABLES.branches:
+      return typeof value[0] === 'string' ? [headAsk(value[0]), rowAsk(value[0], KEYS.branch(value[1] as number))] : [];
+    case TABLES.messages: {
+      const [, version, , ref] = value;
+      return typeof ref === 'number' ? [logAsk(conversation, version as number)] : refAsk(conversation, ref);
+    }
+    case TABLES.entries:
+    case TABLES.prompts:
+      return refAsk(conversation, key.startsWith(TABLES.prompts) ? [...value] : value.find(Array.isArray));
+    case TABLES.commits:
+    case TABLES.checkpoints:
+    case TABLES.pendingWrites:
+    case TABLES.contents:
+      return [logAsk(conversation, value[0] as number)];
+    case TABLES.operations:
+      return [logAsk(conversation, value[1] as number)];
+    case TABLES.children:
+      return [rowAsk(conversation, KEYS.turnId(value[0] as string))];
+    case TABLES.promptUses:
+    case TABLES.taskMessages:
+    case TABLES.calls:
+      return placeAsk(conversation, key, value);
+    default:
+      return [];
+  }
+}
+
+function headAsk(conversation: ConversationId): Ask {
+  return { kind: 'head', conversation };
+}
+
+function rowAsk(conversation: ConversationId, key: string): Ask {
+  return { kind: 'row', conversation, key };
+}
+
+function logAsk(conversation: ConversationId, version: number): Ask {
+  return { kind: 'log', conversation, version };
+}
+
+/** A packed reference: version, index and, where it is another conversation's, its owner. */
+function refAsk(conversation: ConversationId, packed: Json | undefined): readonly Ask[] {
+  if (!Array.isArray(packed)) return [];
+  const [version, , owner] = packed as readonly Json[];
+  if (typeof version !== 'number') return [];
+  return [logAsk((owner as ConversationId | undefined) ?? conversation, version)];
+}
+
+/** The message that stands at a place whose sequence is the last number of the key. */
+function placeAsk(conversation: ConversationId, key: string, value: RowValue): readonly Ask[] {
+  const [branch, position] = (typeof value[0] === 'string' ? value.slice(1) : value) as [number, number];
+  const sequence = numbersIn(key, key.lastIndexOf('\u0001') + 1)[0];
+  return sequence === undefined ? [] : [rowAsk(conversation, KEYS.message(branch, position, sequence))];
+}
+
+/** What is most likely asked for after a head: the end of its active path, and what a listing shows of it. */
+export function asksAfterHead({ head, places }: StoredHead): readonly Ask[] {
+  const { conversationId, leaf } = head;
+  const place = leaf === null ? undefined : places.get(leaf);
+  const asks: Ask[] = [...asksAfterListing(head), rowAsk(conversationId, KEYS.branch(0))];
+  if (leaf === null || !place) return asks;
+  const [branch, position] = place;
+  const from = KEYS.messagesOf(branch);
+  const range = { from, to: prefixEnd(KEYS.messagesAt(branch, position)), reverse: true, limit: RECENT_MESSAGES };
+  return [
+    ...asks,
+    rowAsk(conversationId, KEYS.turnId(leaf)),
+    rowAsk(conversationId, KEYS.turn(branch, position)),
+    rowAsk(conversationId, KEYS.branch(branch)),
+    { kind: 'range', conversation: conversationId, range },
+  ];
+}
+
+/** The records that a listing shows of a conversation. */
+export function asksAfterListing({ fields, lastMessage }: Head): readonly Ask[] {
+  return [fields, lastMessage?.ref].flatMap((ref) => (ref ? [logAsk(ref.owner, ref.version)] : []));
+}

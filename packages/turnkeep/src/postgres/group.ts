@@ -1,0 +1,222 @@
+import type { Envelope, WriteSet } from '../core/backend.ts';
+import { decide } from '../core/decide.ts';
+import type { Decision } from '../core/decide.ts';
+import type { ConversationId } from '../core/ids.ts';
+import { Overlay } from '../core/overlay.ts';
+import type { Receipt } from '../core/receipt.ts';
+import type { Ask } from './ask.ts';
+import { drawNumber } from './conversation-number.ts';
+import type { Connection, SqlRow, Statement } from './driver.ts';
+import { Loader, storedHead } from './loader.ts';
+import { conversationsOf, readPlan } from './read-plan.ts';
+import { attempt } from './reading.ts';
+import { Snapshot } from './snapshot.ts';
+import { addHeads } from './sql/add-heads.ts';
+import { loadHeads } from './sql/load.ts';
+import { lockHeads } from './sql/lock-heads.ts';
+import type { Store } from './store.ts';
+import { WriteBatch } from './write-batch.ts';
+import type { Held } from './write-batch.ts';
+
+/** A commit as a group takes it. */
+export interface Job {
+  readonly envelope: Envelope;
+  /** Conversations to lock besides those that the commit names: an earlier try came upon them. */
+  readonly alsoLock: ReadonlySet<ConversationId>;
+}
+
+/** What became of a commit in its group. */
+export type Outcome =
+  | { readonly kind: 'done'; readonly receipt: Receipt }
+  | { readonly kind: 'failed'; readonly error: Error }
+  /** Somebody else holds a head that it needs. */
+  | { readonly kind: 'busy' }
+  /** It needs more heads than it locked. */
+  | { readonly kind: 'needs'; readonly conversations: readonly ConversationId[] };
+
+export interface GroupOptions {
+  /** Sent first, in the same flush as the locks. */
+  readonly before: readonly Statement[];
+  /** True: waits for heads that somebody else holds. */
+  readonly wait: boolean;
+  /** True for conversations that are known to exist. */
+  readonly exists: (conversation: ConversationId) => boolean;
+}
+
+/** A group that was decided and not yet written. */
+export interface DecidedGroup<J extends Job> {
+  readonly outcomes: ReadonlyMap<J, Outcome>;
+  readonly batch: WriteBatch;
+  /** Of the conversations that are held, those that exist once the batch is written. */
+  readonly existing: readonly ConversationId[];
+  /** Round trips for rows that the read plan had not foreseen. */
+  readonly unforeseen: number;
+}
+
+/**
+ * Locks the heads of a group of commits of one namespace, loads what they will ask for, and decides them in order, each
+ * on what the ones before it left. Two round trips, where the read plan has foreseen everything. The caller writes the
+ * batch and ends the transaction.
+ */
+export async function decideGroup<J extends Job>(
+  store: Store,
+  connection: Connection,
+  namespace: string,
+  jobs: readonly J[],
+  options: GroupOptions,
+): Promise<DecidedGroup<J>> {
+  const group = new Group<J>(store, connection, namespace);
+  await group.lock(jobs, options);
+  await group.decide();
+  return group;
+}
+
+class Group<J extends Job> implements DecidedGroup<J> {
+  readonly outcomes = new Map<J, Outcome>();
+  readonly batch: WriteBatch;
+  readonly #store: Store;
+  readonly #connection: Connection;
+  readonly #namespace: string;
+  readonly #held = new Map<ConversationId, Held>();
+  readonly #snapshot = new Snapshot();
+  readonly #overlay: Overlay;
+  readonly #loader: Loader;
+  #open: readonly J[] = [];
+  unforeseen = 0;
+
+  constructor(store: Store, connection: Connection, namespace: string) {
+    this.#store = store;
+    this.#connection = connection;
+    this.#namespace = namespace;
+    this.#overlay = new Overlay(this.#snapshot);
+    this.#loader = new Loader(store.schema, namespace, this.#snapshot).withoutHeads();
+    this.batch = new WriteBatch(this.#held, this.#snapshot);
+  }
+
+  get existing(): readonly ConversationId[] {
+    return [...this.#held].flatMap(([id, { isNew }]) => (isNew && !this.batch.hasHead(id) ? [] : [id]));
+  }
+
+  async lock(jobs: readonly J[], { before, wait, exists }: GroupOptions): Promise<void> {
+    const own = distinct(jobs.map(({ envelope }) => envelope.commit.conversationId));
+    const all = distinct(jobs.flatMap(locksOf)).sort();
+    const others = all.filter((id) => !own.includes(id));
+    const maybeNew = own.filter((id) => !exists(id)).sort();
+    const { schema } = this.#store;
+    const results = await this.#connection.run([
+      ...before,
+      lockHeads(schema, this.#namespace, all, wait),
+      ...(maybeNew.length > 0 ? [addHeads(schema, this.#namespace, maybeNew, maybeNew.map(drawNumber))] : []),
+      ...(others.length > 0 ? [loadHeads(schema, this.#namespace, others)] : []),
+    ]);
+    const answers = results.slice(before.length);
+    this.#holdLocked(answers.shift() ?? []);
+    if (maybeNew.length > 0) this.#holdNew(answers.shift() ?? []);
+    if (others.length > 0) this.#noteAbsent(others, answers.shift() ?? []);
+    for (const job of jobs)
+      if (!locksOf(job).every((id) => this.#isSettled(id))) this.outcomes.set(job, { kind: 'busy' });
+    this.#open = jobs.filter((job) => !this.outcomes.has(job));
+  }
+
+  /** Decides until every commit is through; those that lack something wait for the next load, and the others go on. */
+  async decide(): Promise<void> {
+    await this.#loader.load(
+      this.#connection,
+      this.#open.flatMap((job) => this.#plan(job)),
+    );
+    for (;;) {
+      const missing = this.#decideOnce();
+      if (missing.length === 0) return;
+      this.unforeseen += 1;
+      await this.#loader.loadMissing(this.#connection, missing);
+    }
+  }
+
+  #plan({ envelope: { commit } }: J): readonly Ask[] {
+    const stored = this.#snapshot.stored(commit.conversationId);
+    return stored ? readPlan(commit, stored, this.#store.sha256) : [];
+  }
+
+  #decideOnce(): readonly Ask[] {
+    const missing: Ask[] = [];
+    const waiting: J[] = [];
+    const held = new Set<ConversationId>();
+    for (const job of this.#open) {
+      const conversations = locksOf(job);
+      const ask = conversations.some((id) => held.has(id)) ? 'behind' : this.#decideJob(job);
+      if (ask === undefined) continue;
+      if (ask !== 'behind') missing.push(ask);
+      // What follows in the same conversation is decided on what this one will leave.
+      for (const id of conversations) held.add(id);
+      waiting.push(job);
+    }
+    this.#open = waiting;
+    return missing;
+  }
+
+  /** Answers what the commit lacks, if anything. */
+  #decideJob(job: J): Ask | undefined {
+    try {
+      const tried = attempt(this.#snapshot, () => decide(this.#overlay, job.envelope, this.#store.sha256));
+      if ('result' in tried) this.#settle(job, tried.result);
+      else if (tried.ask.kind === 'head')
+        this.outcomes.set(job, { kind: 'needs', conversations: [tried.ask.conversation] });
+      else return tried.ask;
+    } catch (error) {
+      // A mistake in the rules is the commit's own failure.
+      this.outcomes.set(job, { kind: 'failed', error: error instanceof Error ? error : new Error(String(error)) });
+    }
+    return undefined;
+  }
+
+  #settle(job: J, decision: Decision): void {
+    if (decision.outcome === 'refuse') this.outcomes.set(job, { kind: 'failed', error: decision.error });
+    else if (decision.outcome === 'replay') this.outcomes.set(job, { kind: 'done', receipt: decision.receipt });
+    else this.#take(job, decision.writes, decision.receipt);
+  }
+
+  #take(job: J, writes: WriteSet, receipt: Receipt): void {
+    const conversations = this.batch.notHeld(writes);
+    if (conversations.length > 0) {
+      this.outcomes.set(job, { kind: 'needs', conversations });
+      return;
+    }
+    this.batch.add(writes);
+    this.#overlay.apply(writes);
+    this.outcomes.set(job, { kind: 'done', receipt });
+  }
+
+  #holdLocked(rows: readonly SqlRow[]): void {
+    for (const row of rows) {
+      const stored = storedHead(row);
+      const id = stored.head.conversationId;
+      this.#held.set(id, { c: stored.c, isNew: false, rank: stored.rank, places: stored.places });
+      this.#snapshot.putHead(id, stored);
+    }
+  }
+
+  #holdNew(rows: readonly SqlRow[]): void {
+    for (const [id, c] of rows as readonly (readonly [ConversationId, string | number])[]) {
+      this.#held.set(id, { c: String(c), isNew: true, rank: 0, places: new Map() });
+      this.#snapshot.putHead(id, null);
+    }
+  }
+
+  #noteAbsent(ids: readonly ConversationId[], found: readonly SqlRow[]): void {
+    const present = new Set(found.map(([id]) => id));
+    for (const id of ids) if (!present.has(id) && !this.#held.has(id)) this.#snapshot.putHead(id, null);
+  }
+
+  /** True where the head is held, or there is none to hold. */
+  #isSettled(id: ConversationId): boolean {
+    return this.#held.has(id) || this.#snapshot.stored(id) === null;
+  }
+}
+
+function locksOf({ envelope, alsoLock }: Job): readonly ConversationId[] {
+  return [...conversationsOf(envelope.commit), ...alsoLock];
+}
+
+function distinct<Value>(values: readonly Value[]): Value[] {
+  return [...new Set(values)];
+}

@@ -1,0 +1,202 @@
+import type { Row, RowRange, RowValue } from '../core/backend.ts';
+import type { Head } from '../core/head.ts';
+import type { ConversationId } from '../core/ids.ts';
+import { compareKeys } from '../core/backend.ts';
+import type { Ask } from './ask.ts';
+import type { Connection, SqlRow, Statement } from './driver.ts';
+import { unpackLog } from './log-codec.ts';
+import { asksAfter, asksAfterHead, asksAfterListing } from './follow.ts';
+import type { Schema } from './schema-name.ts';
+import type { Snapshot, StoredHead } from './snapshot.ts';
+import { listHeads } from './sql/list-heads.ts';
+import { loadHeads, loadLogs, loadRanges, loadRows, loadWords } from './sql/load.ts';
+
+/** Rows that a range is loaded beyond its limit: commits of one group hide some by their own. */
+const SLACK = 8;
+const NO_LIMIT = Number.MAX_SAFE_INTEGER;
+/** Guesses that one round trip takes along. */
+const GUESSES = 4_096;
+
+type AskOf<Kind extends Ask['kind']> = Extract<Ask, { readonly kind: Kind }>;
+
+/** A statement, and what is to become of the rows that it answers. */
+interface Step {
+  readonly statement: Statement;
+  take(rows: readonly SqlRow[]): void;
+}
+
+/** Turns what is asked for into statements: one for each kind, however many asks there are. */
+export class Loader {
+  readonly #schema: Schema;
+  readonly #namespace: string;
+  readonly #snapshot: Snapshot;
+  #guesses: Ask[] = [];
+  #guessesHeads = true;
+
+  constructor(schema: Schema, namespace: string, snapshot: Snapshot) {
+    this.#schema = schema;
+    this.#namespace = namespace;
+    this.#snapshot = snapshot;
+  }
+
+  /** Loads what is not at hand, in one flush; `before` is sent first, in the same one. */
+  async load(connection: Connection, asks: readonly Ask[], before: readonly Statement[] = []): Promise<void> {
+    const steps = this.#steps(asks.filter((ask) => !this.#snapshot.has(ask)));
+    if (steps.length + before.length === 0) return;
+    const results = await connection.run([...before, ...steps.map(({ statement }) => statement)]);
+    steps.forEach((step, at) => step.take(results[before.length + at] ?? []));
+  }
+
+  /** Gives up guesses at heads: a commit reads none that it has not locked. */
+  withoutHeads(): this {
+    this.#guessesHeads = false;
+    return this;
+  }
+
+  /** Loads what was missing, and with it what is most likely missed next. */
+  async loadMissing(connection: Connection, missing: readonly Ask[]): Promise<void> {
+    const wantsWords = missing.some(({ kind }) => kind === 'log');
+    const taken = this.#guesses
+      .filter((guess) => (guess.kind === 'log') === wantsWords && this.#allows(guess))
+      .slice(-GUESSES);
+    this.#guesses = this.#guesses.filter(({ kind }) => (kind === 'log') !== wantsWords);
+    await this.load(connection, distinct([...missing, ...taken]));
+  }
+
+  #allows({ kind }: Ask): boolean {
+    return this.#guessesHeads || kind !== 'head';
+  }
+
+  #steps(asks: readonly Ask[]): readonly Step[] {
+    const ranges = asks.filter((ask) => ask.kind === 'range').map(withSlack);
+    return [
+      this.#headsStep(asks.filter((ask) => ask.kind === 'head')),
+      this.#rowsStep(asks.filter((ask) => ask.kind === 'row')),
+      this.#rangesStep(ranges.filter(({ range }) => !range.reverse)),
+      this.#rangesStep(ranges.filter(({ range }) => range.reverse)),
+      this.#logsStep(asks.filter((ask) => ask.kind === 'log')),
+      this.#wordsStep(asks.filter((ask) => ask.kind === 'words')),
+      ...asks.filter((ask) => ask.kind === 'list').map((ask) => this.#listStep(ask)),
+    ].filter((step) => step !== undefined);
+  }
+
+  #headsStep(asks: readonly AskOf<'head'>[]): Step | undefined {
+    if (asks.length === 0) return undefined;
+    const ids = asks.map(({ conversation }) => conversation);
+    return {
+      statement: loadHeads(this.#schema, this.#namespace, ids),
+      take: (rows) => {
+        for (const id of ids) this.#snapshot.putHead(id, null);
+        for (const row of rows) this.#putHead(row[0] as ConversationId, storedHead(row));
+      },
+    };
+  }
+
+  #rowsStep(asks: readonly AskOf<'row'>[]): Step | undefined {
+    if (asks.length === 0) return undefined;
+    return {
+      statement: loadRows(this.#schema, this.#namespace, asks),
+      take: (rows) => {
+        const found = new Map(rows.map(([which, value]) => [Number(which), parseValue(value)]));
+        asks.forEach(({ conversation, key }, at) => {
+          const value = found.get(at + 1);
+          this.#snapshot.putRow(conversation, key, value);
+          if (value) this.#guesses.push(...asksAfter(conversation, key, value));
+        });
+      },
+    };
+  }
+
+  #rangesStep(asks: readonly AskOf<'range'>[]): Step | undefined {
+    const [first] = asks;
+    if (!first) return undefined;
+    const reverse = first.range.reverse === true;
+    const wanted = asks.map(({ conversation, range }) => ({ conversation, ...range, limit: range.limit ?? NO_LIMIT }));
+    return {
+      statement: loadRanges(this.#schema, this.#namespace, wanted, reverse),
+      take: (rows) => {
+        const found = asks.map((): Row[] => []);
+        for (const [which, key, value] of rows)
+          found[Number(which) - 1]?.push({ key: key as string, value: parseValue(value) });
+        asks.forEach((ask, at) => this.#putRange(ask, sorted(found[at] ?? [], ask.range)));
+      },
+    };
+  }
+
+  #logsStep(asks: readonly AskOf<'log'>[]): Step | undefined {
+    if (asks.length === 0) return undefined;
+    return {
+      statement: loadLogs(this.#schema, this.#namespace, asks),
+      take: (rows) => {
+        const found = new Map(rows.map(([which, ...columns]) => [Number(which), unpackLog(columns)]));
+        asks.forEach((ask, at) => this.#snapshot.putLog(ask.conversation, ask.version, found.get(at + 1) ?? null));
+      },
+    };
+  }
+
+  #wordsStep(asks: readonly AskOf<'words'>[]): Step | undefined {
+    if (asks.length === 0) return undefined;
+    const wanted = asks.map(({ conversation, range }) => ({ conversation, ...range, limit: 1 }));
+    return {
+      statement: loadWords(this.#schema, this.#namespace, wanted),
+      take: (rows) => {
+        for (const [which, ...columns] of rows) {
+          const ask = asks[Number(which) - 1];
+          const log = unpackLog(columns);
+          if (ask) this.#snapshot.putLog(ask.conversation, log.version, log);
+        }
+      },
+    };
+  }
+
+  #listStep({ query }: AskOf<'list'>): Step {
+    return {
+      statement: listHeads(this.#schema, this.#namespace, query),
+      take: (rows) => {
+        const heads = rows.map(([head]) => JSON.parse(head as string) as Head); // we wrote it
+        this.#snapshot.putList(query, heads);
+        this.#guesses.push(...heads.flatMap(asksAfterListing));
+      },
+    };
+  }
+
+  #putHead(id: ConversationId, stored: StoredHead): void {
+    this.#snapshot.putHead(id, stored);
+    this.#guesses.push(...asksAfterHead(stored));
+  }
+
+  #putRange({ conversation, range }: AskOf<'range'>, rows: readonly Row[]): void {
+    this.#snapshot.putRange(conversation, range, rows);
+    for (const { key, value } of rows) this.#guesses.push(...asksAfter(conversation, key, value));
+  }
+}
+
+function distinct(asks: readonly Ask[]): readonly Ask[] {
+  return [...new Map(asks.map((ask) => [JSON.stringify(ask), ask])).values()];
+}
+
+/** `row` is the columns `id, c, rank, places, head`. */
+export function storedHead(row: SqlRow): StoredHead {
+  const [, c, rank, places, head] = row as [string, string | number, string | number, string, string];
+  return {
+    c: String(c),
+    rank: Number(rank),
+    places: new Map(JSON.parse(places) as Iterable<readonly [string, readonly [number, number]]>), // we wrote both
+    head: JSON.parse(head) as Head,
+  };
+}
+
+function withSlack(ask: AskOf<'range'>): AskOf<'range'> {
+  const { limit } = ask.range;
+  return limit === undefined ? ask : { ...ask, range: { ...ask.range, limit: limit + SLACK } };
+}
+
+/** A join promises no order. */
+function sorted(rows: Row[], { reverse }: RowRange): readonly Row[] {
+  const direction = reverse ? -1 : 1;
+  return rows.sort((left, right) => direction * compareKeys(left.key, right.key));
+}
+
+function parseValue(text: unknown): RowValue {
+  return JSON.parse(text as string) as RowValue; // we wrote it
+}

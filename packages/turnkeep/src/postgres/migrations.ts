@@ -1,0 +1,113 @@
+/**
+ * The steps from an empty schema to the newest; the table `store` counts those that were taken. A step that was released
+ * is never changed, and there is none backwards. `$schema` stands for the schema's name, quoted.
+ *
+ * Every key begins with the namespace. `c` stands for a conversation within its namespace: 8 bytes in each row instead of
+ * an id of up to 512, drawn by the writer that creates it, so that no sequence is shared.
+ */
+export const MIGRATIONS: readonly string[] = [
+  `
+  -- One row a conversation, updated in place by each of its commits: no index holds a column that a commit changes, so
+  -- that Postgres can do it without touching one (a heap-only tuple), and a page has room for the next version.
+  CREATE TABLE $schema.heads (
+    ns text COLLATE "C" NOT NULL,
+    id text COLLATE "C" NOT NULL,
+    c bigint NOT NULL,
+    version bigint NOT NULL,
+    -- Above that of every commit that this one follows, in its conversation and in those that it was forked from.
+    rank bigint NOT NULL,
+    created bigint NOT NULL,
+    owner text COLLATE "C",
+    uncollected boolean NOT NULL,
+    -- Where the active leaf and the busy turns stand: what the next commit will ask for.
+    places text NOT NULL,
+    -- Empty only within the transaction that creates the conversation.
+    head text NOT NULL,
+    PRIMARY KEY (ns, id),
+    UNIQUE (ns, c)
+  ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05);
+  CREATE INDEX heads_created ON $schema.heads (ns, created DESC, id);
+  CREATE INDEX heads_owner_created ON $schema.heads (ns, owner, created DESC, id) WHERE owner IS NOT NULL;
+  CREATE INDEX heads_uncollected ON $schema.heads (ns, id) WHERE uncollected;
+
+  -- What listings by activity are sorted by: it changes with each commit, and its indexes with it.
+  CREATE TABLE $schema.recency (
+    ns text COLLATE "C" NOT NULL,
+    id text COLLATE "C" NOT NULL,
+    activity bigint NOT NULL,
+    owner text COLLATE "C",
+    PRIMARY KEY (ns, id)
+  ) WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05);
+  CREATE INDEX recency_activity ON $schema.recency (ns, activity DESC, id);
+  CREATE INDEX recency_owner_activity ON $schema.recency (ns, owner, activity DESC, id) WHERE owner IS NOT NULL;
+
+  CREATE TABLE $schema.rows (
+    ns text COLLATE "C" NOT NULL,
+    c bigint NOT NULL,
+    k text COLLATE "C" NOT NULL,
+    v text NOT NULL,
+    PRIMARY KEY (ns, c, k)
+  );
+
+  -- One row a commit. Words are one body a line, empty where they are gone.
+  CREATE TABLE $schema.log (
+    ns text COLLATE "C" NOT NULL,
+    c bigint NOT NULL,
+    version bigint NOT NULL,
+    at bigint NOT NULL,
+    header text,
+    seals text NOT NULL,
+    words text NOT NULL,
+    redactions text,
+    PRIMARY KEY (ns, c, version)
+  );
+
+  -- Commits that have no place in the feed yet, written with them. A place is given once they are seen, after the fact:
+  -- numbers drawn inside a transaction would show up in another order than that in which they are seen.
+  CREATE TABLE $schema.outbox (
+    ns text COLLATE "C" NOT NULL,
+    c bigint NOT NULL,
+    version bigint NOT NULL,
+    rank bigint NOT NULL,
+    PRIMARY KEY (ns, rank, c, version)
+  ) WITH (autovacuum_vacuum_scale_factor = 0.05);
+  CREATE TABLE $schema.feed (
+    ns text COLLATE "C" NOT NULL,
+    position bigint NOT NULL,
+    c bigint NOT NULL,
+    version bigint NOT NULL,
+    PRIMARY KEY (ns, position)
+  );
+  CREATE INDEX feed_commit ON $schema.feed (ns, c, version);
+  -- The last position of a namespace, and the one up to which its words are in the search index.
+  CREATE TABLE $schema.feed_ends (
+    ns text COLLATE "C" NOT NULL,
+    last bigint NOT NULL,
+    indexed bigint NOT NULL,
+    PRIMARY KEY (ns)
+  );
+
+  -- Folded words, for search: derived from the log, after the fact.
+  CREATE TABLE $schema.folded (
+    ns text COLLATE "C" NOT NULL,
+    position bigint NOT NULL,
+    c bigint NOT NULL,
+    version bigint NOT NULL,
+    words text NOT NULL,
+    PRIMARY KEY (ns, position)
+  );
+  CREATE INDEX folded_commit ON $schema.folded (ns, c, version);
+  `,
+];
+
+/** The tables that hold a namespace's rows; each is under row-level security. */
+export const TENANT_TABLES: readonly string[] = [
+  'heads',
+  'recency',
+  'rows',
+  'log',
+  'outbox',
+  'feed',
+  'feed_ends',
+  'folded',
+];

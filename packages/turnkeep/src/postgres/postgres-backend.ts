@@ -1,0 +1,129 @@
+import type {
+  Backend,
+  Envelope,
+  FeedEntry,
+  RowReader,
+  SearchCandidates,
+  SearchQuery,
+  StoreFault,
+  Traits,
+} from '../core/backend.ts';
+import { TurnkeepError } from '../core/errors.ts';
+import type { NamespaceId } from '../core/ids.ts';
+import type { Receipt } from '../core/receipt.ts';
+import { Bell } from './bell.ts';
+import type { BellOptions } from './bell.ts';
+import { checkStore, namespacesOf } from './check.ts';
+import { collectNamespace } from './collect.ts';
+import { CommitQueue } from './commit-queue.ts';
+import { commitOn } from './commit-within.ts';
+import { feedAfter } from './feed.ts';
+import { readSnapshot } from './reading.ts';
+import { rebuildStore } from './rebuild.ts';
+import { searchCommits } from './search.ts';
+import { inSession } from './session.ts';
+import { commit } from './sql/transaction.ts';
+import type { Store } from './store.ts';
+
+export interface BackendParts {
+  readonly store: Store;
+  readonly traits: Traits;
+  readonly bell: BellOptions;
+  readonly commitTimeoutMs: number;
+  /** True where there is a trigram index. */
+  readonly isIndexed: boolean;
+}
+
+/** A store in one schema of a Postgres database, for any number of processes at the same time. */
+export class PostgresBackend implements Backend {
+  readonly traits: Traits;
+  readonly #store: Store;
+  readonly #isIndexed: boolean;
+  readonly #queue: CommitQueue;
+  readonly #bell: Bell;
+  #closing: Promise<void> | undefined;
+
+  constructor({ store, traits, bell, commitTimeoutMs, isIndexed }: BackendParts) {
+    this.traits = traits;
+    this.#store = store;
+    this.#isIndexed = isIndexed;
+    this.#bell = new Bell(store, bell);
+    this.#queue = new CommitQueue(store, { commitTimeoutMs, wrote: (namespace) => this.#bell.ring(namespace) });
+  }
+
+  async commit(envelope: Envelope, signal?: AbortSignal): Promise<Receipt> {
+    this.#assertOpen(signal);
+    return this.#queue.commit(envelope, signal);
+  }
+
+  /**
+   * Decides and writes a commit within a transaction of the caller's, on the caller's client, beside rows of their own. It
+   * is there if that transaction commits, and the receipt holds only then. A refusal is thrown and leaves the transaction
+   * as it was; any other error leaves it failed. The heads that the commit needs stay locked until the transaction ends:
+   * other commits of the conversation wait for it. Watchers in other processes see it with their next look.
+   */
+  async commitWithin(client: unknown, envelope: Envelope): Promise<Receipt> {
+    this.#assertOpen();
+    return commitOn(this.#store, this.#store.driver.adopt(client), envelope);
+  }
+
+  async read<Result>(namespace: NamespaceId, reading: (rows: RowReader) => Result): Promise<Result> {
+    this.#assertOpen();
+    const { schema } = this.#store;
+    return inSession(this.#store, async (session) => {
+      const result = await readSnapshot(session, schema, namespace, reading);
+      await session.run([commit()]);
+      return result;
+    });
+  }
+
+  async feed(namespace: NamespaceId, after: number, limit: number): Promise<readonly FeedEntry[]> {
+    this.#assertOpen();
+    return feedAfter(this.#store, namespace, after, limit);
+  }
+
+  onCommit(namespace: NamespaceId, listener: () => void): () => void {
+    return this.#bell.add(namespace, listener);
+  }
+
+  async search(namespace: NamespaceId, query: SearchQuery, signal?: AbortSignal): Promise<SearchCandidates> {
+    this.#assertOpen(signal);
+    return searchCommits(this.#store, namespace, query, this.#isIndexed);
+  }
+
+  async namespaces(): Promise<readonly NamespaceId[]> {
+    this.#assertOpen();
+    return namespacesOf(this.#store);
+  }
+
+  async collect(namespace: NamespaceId, signal?: AbortSignal): Promise<number> {
+    this.#assertOpen(signal);
+    return collectNamespace(this.#store, namespace, signal);
+  }
+
+  async verify(signal?: AbortSignal): Promise<readonly StoreFault[]> {
+    this.#assertOpen(signal);
+    return checkStore(this.#store, signal);
+  }
+
+  async rebuild(signal?: AbortSignal): Promise<void> {
+    this.#assertOpen(signal);
+    await rebuildStore(this.#store, this.#isIndexed, signal);
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    await this.#queue.drained();
+    this.#bell.close();
+    if (this.#store.ownsDriver) await this.#store.driver.close();
+  }
+
+  #assertOpen(signal?: AbortSignal): void {
+    if (this.#closing) throw new TurnkeepError('closed', { what: 'the store' });
+    if (signal?.aborted) throw new TurnkeepError('aborted', { reason: String(signal.reason) });
+  }
+}

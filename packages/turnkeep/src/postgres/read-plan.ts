@@ -1,0 +1,249 @@
+import type { Change, Commit } from '../core/change.ts';
+import { contentAddress } from '../core/digest.ts';
+import type { Sha256 } from '../core/digest.ts';
+import { encode } from '../core/encoding.ts';
+import type { ConversationId } from '../core/ids.ts';
+import { KEYS, numberKey, prefixEnd } from '../core/keys.ts';
+import { callsOf } from '../core/message.ts';
+import { ENTRIES } from '../core/rows.ts';
+import type { Ask } from './ask.ts';
+import type { StoredHead } from './snapshot.ts';
+
+/** Turns at the end of a branch that are looked at with its last one: where the latest entries were written. */
+const RECENT_TURNS = 8;
+/** As many entries as core reads at a time. */
+const RECENT_ENTRIES = 8;
+
+/** The conversations whose heads a commit locks: its own and the one that it forks. */
+export function conversationsOf(commit: Commit): readonly ConversationId[] {
+  const sources = commit.changes.flatMap((change) => (change.kind === 'conversation.fork' ? [change.source] : []));
+  return [...new Set([commit.conversationId, ...sources])];
+}
+
+/**
+ * What deciding a commit will most likely ask for, given the head of its conversation, so that one round trip loads it.
+ * A guess costs a key lookup where it is wrong, and a round trip where it is missing; neither changes an answer.
+ */
+export function readPlan(commit: Commit, stored: StoredHead, sha256: Sha256): readonly Ask[] {
+  const plan = new Plan(commit, stored);
+  plan.key(KEYS.commit(commit.commitId));
+  plan.key(KEYS.branch(0));
+  const { leaf, busy, openOperation } = stored.head;
+  if (leaf !== null) plan.turn(leaf);
+  for (const turnId of busy) plan.turn(turnId);
+  if (openOperation !== null) plan.key(KEYS.operation(openOperation));
+  if (commit.fence) plan.key(KEYS.attempt(commit.fence.attempt));
+  if (commit.expect?.transcript) plan.transcript();
+  for (const change of commit.changes) planChange(plan, change, sha256);
+  return plan.asks;
+}
+
+class Plan {
+  readonly asks: Ask[] = [];
+  readonly #conversation: ConversationId;
+  readonly #stored: StoredHead;
+
+  constructor(commit: Commit, stored: StoredHead) {
+    this.#conversation = commit.conversationId;
+    this.#stored = stored;
+  }
+
+  key(key: string): void {
+    this.asks.push({ kind: 'row', conversation: this.#conversation, key });
+  }
+
+  last(prefix: string, limit = 1, to = prefixEnd(prefix)): void {
+    this.asks.push({
+      kind: 'range',
+      conversation: this.#conversation,
+      range: { from: prefix, to, reverse: true, limit },
+    });
+  }
+
+  all(prefix: string): void {
+    this.asks.push({ kind: 'range', conversation: this.#conversation, range: { from: prefix, to: prefixEnd(prefix) } });
+  }
+
+  /** An own turn: its row and its branch, where the head says where it stands. */
+  turn(turnId: string): void {
+    this.key(KEYS.turnId(turnId));
+    const place = this.#stored.places.get(turnId);
+    if (!place) return;
+    this.key(KEYS.branch(place[0]));
+    this.key(KEYS.turn(...place));
+    this.last(KEYS.turnsOf(place[0]), RECENT_TURNS);
+  }
+
+  /** What a new turn under `parent` asks for. */
+  newTurn(turnId: string, parent: string | null): void {
+    this.key(KEYS.turnId(turnId));
+    this.last(KEYS.children(parent));
+    if (parent === null) this.last(KEYS.turnsOf(0));
+    else this.turn(parent);
+  }
+
+  /** The last entries of a name, as seen from the turn that writes. */
+  entry(name: string, turnId: string | undefined): void {
+    const { from, to } = this.#entriesOf(name, turnId);
+    this.last(from, RECENT_ENTRIES, to);
+  }
+
+  /** The words of the last entry of a name. */
+  entryWords(name: string, turnId: string | undefined): void {
+    this.asks.push({ kind: 'words', conversation: this.#conversation, range: this.#entriesOf(name, turnId) });
+  }
+
+  entriesLike(start: string, turnId: string | undefined): void {
+    this.all(KEYS.entriesLike(this.#placeOf(turnId)[0], start));
+  }
+
+  /** The words of the list fields. */
+  fields(): void {
+    const { fields } = this.#stored.head;
+    if (fields) this.asks.push({ kind: 'log', conversation: fields.owner, version: fields.version });
+  }
+
+  /** The end of the path to the leaf: its last message and its late results. */
+  transcript(): void {
+    const [branch, position] = this.#placeOf(undefined);
+    this.last(KEYS.messagesOf(branch), 1, prefixEnd(KEYS.messagesAt(branch, position)));
+    this.last(KEYS.lateOf(branch));
+  }
+
+  get leaf(): string | null {
+    return this.#stored.head.leaf;
+  }
+
+  #entriesOf(name: string, turnId: string | undefined) {
+    const [branch, position] = this.#placeOf(turnId);
+    const from = KEYS.entriesOf(branch, name);
+    return { from, to: prefixEnd(from + numberKey(position)) };
+  }
+
+  #placeOf(turnId: string | undefined): readonly [number, number] {
+    return this.#stored.places.get(turnId ?? this.leaf ?? '') ?? [0, 0];
+  }
+}
+
+function planChange(plan: Plan, change: Change, sha256: Sha256): void {
+  switch (change.kind) {
+    case 'turn.submit':
+      planSubmit(plan, change);
+      break;
+    case 'turn.record':
+      plan.newTurn(change.turnId ?? '', parentOf(plan, change.parent));
+      break;
+    case 'turn.advance':
+    case 'leaf.select':
+      plan.turn(change.turnId);
+      break;
+    case 'message.append':
+      planMessage(plan, change);
+      break;
+    case 'message.redact':
+      plan.key(KEYS.messageId(change.messageId));
+      break;
+    case 'operation.resolve':
+      plan.key(KEYS.operation(change.operationId));
+      break;
+    case 'binding.save':
+      plan.turn(change.turnId);
+      plan.key(KEYS.binding(change.turnId, change.history));
+      break;
+    case 'attempt.start':
+    case 'attempt.takeover':
+      plan.turn(change.turnId);
+      plan.key(KEYS.attempt(change.attempt ?? ''));
+      break;
+    case 'checkpoint.create':
+    case 'checkpoint.advance':
+    case 'checkpoint.write':
+      planCheckpoint(plan, change, sha256);
+      break;
+    case 'conversation.update':
+      plan.fields();
+      if (change.readThrough) plan.key(KEYS.reader(sha256(change.readThrough.reader)));
+      break;
+    case 'conversation.create':
+    case 'conversation.fork':
+    case 'conversation.erase':
+      break;
+    default:
+      planEntry(plan, change);
+  }
+}
+
+function planSubmit(plan: Plan, change: Extract<Change, { kind: 'turn.submit' }>): void {
+  plan.key(KEYS.operation(change.operationId ?? ''));
+  plan.key(KEYS.messageId(change.messageId ?? ''));
+  if (change.promptId !== undefined) plan.key(KEYS.prompt(change.promptId));
+  if (change.samePromptAs !== undefined) plan.turn(change.samePromptAs);
+  if (change.taskId !== undefined) plan.entry(ENTRIES.task(change.taskId), undefined);
+  plan.newTurn(change.turnId ?? '', parentOf(plan, change.parent));
+}
+
+/** The turn that a new one is put under, where the change says so by its id. */
+function parentOf(plan: Plan, parent: Extract<Change, { kind: 'turn.submit' }>['parent']): string | null {
+  if (parent === undefined) return plan.leaf;
+  return parent !== null && 'turnId' in parent ? parent.turnId : null;
+}
+
+function planMessage(plan: Plan, change: Extract<Change, { kind: 'message.append' }>): void {
+  const { messageId, taskId, parts } = change.message;
+  plan.key(KEYS.messageId(messageId ?? ''));
+  if (typeof change.turnId === 'string') plan.turn(change.turnId);
+  if (taskId !== undefined) plan.entry(ENTRIES.task(taskId), change.turnId ?? undefined);
+  const { calls, answers } = callsOf(parts);
+  for (const callId of [...calls, ...answers]) plan.all(KEYS.callsOf(callId));
+}
+
+type CheckpointChange = Extract<Change, { kind: 'checkpoint.create' | 'checkpoint.advance' | 'checkpoint.write' }>;
+
+function planCheckpoint(plan: Plan, change: CheckpointChange, sha256: Sha256): void {
+  const id = change.checkpointId ?? '';
+  plan.last(KEYS.checkpointsOf(id));
+  if (change.kind === 'checkpoint.write') {
+    plan.key(KEYS.checkpoint(id, change.revision));
+    return;
+  }
+  if (change.kind === 'checkpoint.create' && change.parent)
+    plan.key(KEYS.checkpoint(change.parent.checkpointId, change.parent.revision));
+  // A small part is kept in its revision and its key is asked for in vain.
+  for (const part of Object.values(change.payload)) plan.key(KEYS.content(contentAddress(sha256, encode(part))));
+}
+
+type EntryChange = Extract<Change, { readonly turnId?: string | undefined }> &
+  Extract<Change, { kind: `${'task' | 'state' | 'commitment' | 'summary'}.${string}` }>;
+
+function planEntry(plan: Plan, change: EntryChange): void {
+  const { turnId } = change;
+  if (turnId !== undefined) plan.turn(turnId);
+  switch (change.kind) {
+    case 'state.update':
+      plan.entry(ENTRIES.state, turnId);
+      plan.entryWords(ENTRIES.state, turnId);
+      break;
+    case 'summary.commit':
+      plan.entry(ENTRIES.summary, turnId);
+      plan.key(KEYS.messageId(change.upTo));
+      break;
+    case 'task.create':
+    case 'task.amend':
+    case 'task.transition':
+      plan.entry(ENTRIES.task(change.taskId ?? ''), turnId);
+      plan.entry(ENTRIES.tasks, turnId);
+      if (change.kind === 'task.amend' || (change.kind === 'task.transition' && change.outcomeRef !== undefined))
+        plan.entryWords(ENTRIES.task(change.taskId ?? ''), turnId);
+      if (change.kind === 'task.create' && change.parentTaskId !== undefined)
+        plan.entry(ENTRIES.task(change.parentTaskId), turnId);
+      break;
+    case 'commitment.add':
+      plan.entry(ENTRIES.commitment(change.commitmentId ?? ''), turnId);
+      break;
+    case 'commitment.resolve':
+    case 'commitment.expire':
+      if ('commitmentId' in change.which) plan.entry(ENTRIES.commitment(change.which.commitmentId), turnId);
+      else plan.entriesLike(ENTRIES.commitment(''), turnId);
+      break;
+  }
+}

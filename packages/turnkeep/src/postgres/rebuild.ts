@@ -1,0 +1,30 @@
+import { TurnkeepError } from '../core/errors.ts';
+import { namespacesOf } from './check.ts';
+import { placeCommits } from './feed.ts';
+import { foldCommits } from './search-index.ts';
+import { inSession } from './session.ts';
+import { rebuildRecency } from './sql/check.ts';
+import { dropFolded, lockEnds, setIndexed } from './sql/search.ts';
+import { begin, commit, enterNamespace } from './sql/transaction.ts';
+import type { Store } from './store.ts';
+
+/** Drops and rebuilds what is derived: the listing by activity and the search index, one namespace after the other. */
+export async function rebuildStore(store: Store, isIndexed: boolean, signal?: AbortSignal): Promise<void> {
+  const { schema } = store;
+  for (const namespace of await namespacesOf(store)) {
+    if (signal?.aborted) throw new TurnkeepError('aborted', { reason: String(signal.reason) });
+    await inSession(store, async (session) => {
+      await session.run([
+        begin(),
+        enterNamespace(namespace),
+        rebuildRecency(schema, namespace),
+        lockEnds(schema, namespace),
+        dropFolded(schema, namespace),
+        setIndexed(schema, namespace, 0),
+        commit(),
+      ]);
+      await placeCommits(store, session, namespace);
+      if (isIndexed) await foldCommits(store, session, namespace);
+    });
+  }
+}

@@ -1,0 +1,49 @@
+import { fold } from '../core/fold.ts';
+import type { Connection, SqlRow, Statement } from './driver.ts';
+import { unpackLog } from './log-codec.ts';
+import type { Schema } from './schema-name.ts';
+import { storable, textsOf } from './search-words.ts';
+import { addFolded, lockEnds, readToFold, setIndexed } from './sql/search.ts';
+import type { FoldedCommit } from './sql/search.ts';
+import { begin, commit, enterNamespace } from './sql/transaction.ts';
+import type { Store } from './store.ts';
+
+/** Commits of one transaction, and transactions of one call: what is left is looked through. */
+const SLICE = 500;
+const SLICES = 20;
+
+/** Adds the words of commits that have their place in the feed to the index, up to a bound. */
+export async function foldCommits(store: Store, session: Connection, namespace: string): Promise<void> {
+  for (let slice = 0; slice < SLICES; slice++) if (!(await foldSlice(store, session, namespace))) return;
+}
+
+/** False when nothing is left. */
+async function foldSlice({ schema }: Store, session: Connection, namespace: string): Promise<boolean> {
+  const results = await session.run([begin(), enterNamespace(namespace), lockEnds(schema, namespace)]);
+  const [last = 0, indexed = 0] = (results[2]?.[0] ?? []).map(Number);
+  if (indexed >= last) {
+    await session.run([commit()]);
+    return false;
+  }
+  const [rows = []] = await session.run([readToFold(schema, namespace, indexed, SLICE)]);
+  await session.run([...foldedRows(schema, namespace, rows), commit()]);
+  return rows.length === SLICE;
+}
+
+function foldedRows(schema: Schema, namespace: string, rows: readonly SqlRow[]): readonly Statement[] {
+  const end = Number(rows.at(-1)?.[0] ?? 0);
+  const commits = rows.flatMap((row): readonly FoldedCommit[] => {
+    const [position, c, ...columns] = row;
+    const log = unpackLog(columns);
+    const words = storable(
+      textsOf(log)
+        .map((text) => fold(text))
+        .join('\n'),
+    );
+    return words === '' ? [] : [{ position: Number(position), c: String(c), version: log.version, words }];
+  });
+  return [
+    ...(commits.length > 0 ? [addFolded(schema, namespace, commits)] : []),
+    ...(end > 0 ? [setIndexed(schema, namespace, end)] : []),
+  ];
+}

@@ -1,0 +1,32 @@
+import type { Statement } from '../driver.ts';
+import type { Schema } from '../schema-name.ts';
+
+/**
+ * Makes room for conversations that do not exist: an empty head each, which only this transaction sees and locks. Answers
+ * `id, c` of those that it made. One that exists, or that another transaction is about to make, is left out, and nobody
+ * waits: whoever makes a conversation holds an advisory lock on its id until the end of its transaction.
+ */
+export function addHeads(
+  schema: Schema,
+  namespace: string,
+  ids: readonly string[],
+  numbers: readonly string[],
+): Statement {
+  const text = `INSERT INTO ${schema.sql}.heads (ns, id, c, version, rank, created, owner, uncollected, places, head)
+    SELECT $1, u.id, u.c, 0, 0, 0, NULL, false, '[]', '' FROM unnest($2::text[], $3::bigint[]) AS u (id, c)
+    WHERE NOT EXISTS (SELECT FROM ${schema.sql}.heads h WHERE h.ns = $1 AND h.id = u.id)
+      AND pg_try_advisory_xact_lock(hashtextextended(${lockSpace(schema)} || $1 || ' ' || u.id, 0))
+    ON CONFLICT (ns, id) DO NOTHING RETURNING id, c`;
+  return { name: 'tk_add_heads', text, values: [namespace, ids, numbers] };
+}
+
+/** Takes back the room of conversations whose first commit was refused. */
+export function dropHeads(schema: Schema, namespace: string, ids: readonly string[]): Statement {
+  const text = `DELETE FROM ${schema.sql}.heads WHERE ns = $1 AND id = ANY ($2::text[]) AND head = ''`;
+  return { name: 'tk_drop_heads', text, values: [namespace, ids] };
+}
+
+/** Stores in two schemas do not meet in one lock; the name holds nothing that would need to be escaped. */
+function lockSpace(schema: Schema): string {
+  return `'turnkeep ${schema.name} '`;
+}

@@ -1,0 +1,84 @@
+import type { Statement } from '../driver.ts';
+import type { Schema } from '../schema-name.ts';
+
+export interface Check {
+  readonly kind: string;
+  readonly reason: string;
+  readonly statement: Statement;
+}
+
+const LIMIT = 100;
+
+/** Each statement answers the places of rows that should not be as they are. */
+export function checksOf(schema: Schema, namespace: string): readonly Check[] {
+  const s = schema.sql;
+  const check = (kind: string, reason: string, text: string): Check => ({
+    kind,
+    reason,
+    statement: { name: `tk_check_${kind}`, text: `${text} LIMIT ${LIMIT}`, values: [namespace] },
+  });
+  return [
+    check(
+      'head_mismatch',
+      'the columns of a head are not those of its text',
+      `SELECT 'conversation ' || id FROM ${s}.heads WHERE ns = $1 AND (head::json ->> 'conversationId' IS DISTINCT FROM id
+        OR (head::json ->> 'version')::bigint IS DISTINCT FROM version
+        OR (head::json ->> 'createdAt')::bigint IS DISTINCT FROM created
+        OR head::json ->> 'owner' IS DISTINCT FROM owner)`,
+    ),
+    check(
+      'recency_mismatch',
+      'the listing by activity differs from the head',
+      `SELECT 'conversation ' || h.id FROM ${s}.heads h LEFT JOIN ${s}.recency r ON r.ns = $1 AND r.id = h.id
+      WHERE h.ns = $1 AND (r.activity IS DISTINCT FROM (h.head::json ->> 'lastActivityAt')::bigint
+        OR r.owner IS DISTINCT FROM h.owner)`,
+    ),
+    check(
+      'log_count',
+      'the log lacks versions or has too many',
+      `SELECT 'conversation ' || h.id FROM ${s}.heads h WHERE h.ns = $1 AND h.version <> (
+        SELECT count(*) FROM ${s}.log l WHERE l.ns = $1 AND l.c = h.c AND l.version BETWEEN 1 AND h.version)`,
+    ),
+    check(
+      'orphan_log',
+      'a log row has no conversation',
+      `SELECT 'conversation number ' || c || ', version ' || version FROM ${s}.log l WHERE l.ns = $1
+      AND NOT EXISTS (SELECT FROM ${s}.heads h WHERE h.ns = $1 AND h.c = l.c AND h.version >= l.version)`,
+    ),
+    check(
+      'orphan_rows',
+      'rows have no conversation',
+      `SELECT DISTINCT 'conversation number ' || c FROM ${s}.rows r WHERE r.ns = $1
+      AND NOT EXISTS (SELECT FROM ${s}.heads h WHERE h.ns = $1 AND h.c = r.c)`,
+    ),
+    check(
+      'feed_place',
+      'a commit has no place in the feed, or more than one',
+      `SELECT 'conversation number ' || l.c || ', version ' || l.version FROM ${s}.log l WHERE l.ns = $1 AND 1 <> (
+        SELECT count(*) FROM (
+          SELECT FROM ${s}.feed f WHERE f.ns = $1 AND f.c = l.c AND f.version = l.version
+          UNION ALL SELECT FROM ${s}.outbox o WHERE o.ns = $1 AND o.c = l.c AND o.version = l.version) p)`,
+    ),
+    check(
+      'feed_gap',
+      'the feed has a gap, or its end is not where it says',
+      `SELECT 'the feed' FROM ${s}.feed_ends e WHERE e.ns = $1 AND (e.last <> (
+        SELECT count(*) FROM ${s}.feed f WHERE f.ns = $1 AND f.position BETWEEN 1 AND e.last)
+        OR EXISTS (SELECT FROM ${s}.feed f WHERE f.ns = $1 AND f.position > e.last) OR e.indexed > e.last)`,
+    ),
+    check(
+      'folded_words',
+      'the search index holds a commit that is not at its place',
+      `SELECT 'position ' || w.position FROM ${s}.folded w WHERE w.ns = $1 AND NOT EXISTS (
+        SELECT FROM ${s}.feed f WHERE f.ns = $1 AND f.position = w.position AND f.c = w.c AND f.version = w.version)`,
+    ),
+  ];
+}
+
+/** Writes the listing by activity anew, from the heads. */
+export function rebuildRecency(schema: Schema, namespace: string): Statement {
+  const text = `INSERT INTO ${schema.sql}.recency AS r (ns, id, activity, owner)
+    SELECT $1, id, (head::json ->> 'lastActivityAt')::bigint, owner FROM ${schema.sql}.heads WHERE ns = $1
+    ON CONFLICT (ns, id) DO UPDATE SET activity = greatest(r.activity, excluded.activity), owner = excluded.owner`;
+  return { name: 'tk_rebuild_recency', text, values: [namespace] };
+}

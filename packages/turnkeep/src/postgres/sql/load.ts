@@ -1,0 +1,114 @@
+import type { Statement } from '../driver.ts';
+import type { Schema } from '../schema-name.ts';
+
+/** A conversation and something of it. */
+export interface KeyOf {
+  readonly conversation: string;
+  readonly key: string;
+}
+
+export interface RangeOf {
+  readonly conversation: string;
+  readonly from: string;
+  readonly to: string;
+  readonly limit: number;
+}
+
+export interface VersionOf {
+  readonly conversation: string;
+  readonly version: number;
+}
+
+/** Answers `id, c, rank, places, head` of conversations that exist. */
+export function loadHeads(schema: Schema, namespace: string, ids: readonly string[]): Statement {
+  const text = `SELECT id, c, rank, places, head FROM ${schema.sql}.heads
+    WHERE ns = $1 AND id = ANY ($2::text[]) AND head <> ''`;
+  return { name: 'tk_load_heads', text, values: [namespace, ids] };
+}
+
+/** Answers `which, v`: the value of each key that has a row, by its place among those asked for, from 1. */
+export function loadRows(schema: Schema, namespace: string, keys: readonly KeyOf[]): Statement {
+  const text = `SELECT u.which, r.v
+    FROM unnest($2::text[], $3::text[]) WITH ORDINALITY AS u (id, k, which)
+    CROSS JOIN LATERAL (SELECT c FROM ${schema.sql}.heads h WHERE h.ns = $1 AND h.id = u.id OFFSET 0) h
+    CROSS JOIN LATERAL (SELECT v FROM ${schema.sql}.rows r WHERE r.ns = $1 AND r.c = h.c AND r.k = u.k OFFSET 0) r`;
+  return {
+    name: 'tk_load_rows',
+    text,
+    values: [namespace, keys.map((one) => one.conversation), keys.map((one) => one.key)],
+  };
+}
+
+/** Answers `which, k, v`: the rows of each range, in the direction asked for, as many as its limit at most. */
+export function loadRanges(schema: Schema, namespace: string, ranges: readonly RangeOf[], reverse: boolean): Statement {
+  const text = `SELECT u.which, r.k, r.v
+    FROM unnest($2::text[], $3::text[], $4::text[], $5::bigint[]) WITH ORDINALITY AS u (id, low, high, n, which)
+    CROSS JOIN LATERAL (SELECT c FROM ${schema.sql}.heads h WHERE h.ns = $1 AND h.id = u.id OFFSET 0) h
+    CROSS JOIN LATERAL (
+      SELECT k, v FROM ${schema.sql}.rows r WHERE r.ns = $1 AND r.c = h.c AND r.k >= u.low AND r.k < u.high
+      ORDER BY r.ns${direction(reverse)}, r.c${direction(reverse)}, r.k${direction(reverse)} LIMIT u.n
+    ) r`;
+  return {
+    name: reverse ? 'tk_load_ranges_down' : 'tk_load_ranges_up',
+    text,
+    values: [
+      namespace,
+      ranges.map((one) => one.conversation),
+      ranges.map((one) => one.from),
+      ranges.map((one) => one.to),
+      ranges.map((one) => one.limit),
+    ],
+  };
+}
+
+function direction(reverse: boolean): string {
+  return reverse ? ' DESC' : '';
+}
+
+/** Answers `which, version, at, header, seals, words, redactions` of log records that are there. */
+export function loadLogs(schema: Schema, namespace: string, versions: readonly VersionOf[]): Statement {
+  const text = `SELECT u.which, l.version, l.at, l.header, l.seals, l.words, l.redactions
+    FROM unnest($2::text[], $3::bigint[]) WITH ORDINALITY AS u (id, version, which)
+    CROSS JOIN LATERAL (SELECT c FROM ${schema.sql}.heads h WHERE h.ns = $1 AND h.id = u.id OFFSET 0) h
+    CROSS JOIN LATERAL (
+      SELECT version, at, header, seals, words, redactions FROM ${schema.sql}.log l
+      WHERE l.ns = $1 AND l.c = h.c AND l.version = u.version OFFSET 0
+    ) l`;
+  return {
+    name: 'tk_load_logs',
+    text,
+    values: [namespace, versions.map((one) => one.conversation), versions.map((one) => one.version)],
+  };
+}
+
+/**
+ * Answers `which, version, at, header, seals, words, redactions`: the log record that the last row of each range refers to,
+ * where it refers to one of its own conversation. A reference is an array of version and index within the row's value.
+ */
+export function loadWords(schema: Schema, namespace: string, ranges: readonly RangeOf[]): Statement {
+  const text = `SELECT u.which, l.version, l.at, l.header, l.seals, l.words, l.redactions
+    FROM unnest($2::text[], $3::text[], $4::text[]) WITH ORDINALITY AS u (id, low, high, which)
+    CROSS JOIN LATERAL (SELECT c FROM ${schema.sql}.heads h WHERE h.ns = $1 AND h.id = u.id OFFSET 0) h
+    CROSS JOIN LATERAL (
+      SELECT v FROM ${schema.sql}.rows r WHERE r.ns = $1 AND r.c = h.c AND r.k >= u.low AND r.k < u.high
+      ORDER BY r.ns DESC, r.c DESC, r.k DESC LIMIT 1
+    ) r
+    CROSS JOIN LATERAL (
+      SELECT (ref ->> 0)::bigint AS version FROM json_array_elements(r.v::json) ref
+      WHERE json_typeof(ref) = 'array' AND json_array_length(ref) = 2 LIMIT 1
+    ) v
+    CROSS JOIN LATERAL (
+      SELECT version, at, header, seals, words, redactions FROM ${schema.sql}.log l
+      WHERE l.ns = $1 AND l.c = h.c AND l.version = v.version OFFSET 0
+    ) l`;
+  return {
+    name: 'tk_load_words',
+    text,
+    values: [
+      namespace,
+      ranges.map((one) => one.conversation),
+      ranges.map((one) => one.from),
+      ranges.map((one) => one.to),
+    ],
+  };
+}

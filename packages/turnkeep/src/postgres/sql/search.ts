@@ -1,0 +1,110 @@
+import type { Statement } from '../driver.ts';
+import type { Schema } from '../schema-name.ts';
+
+/** Takes the words of commits out of the search index: some of them went. They stay in the log, less those that went. */
+export function unfoldWords(
+  schema: Schema,
+  namespace: string,
+  commits: readonly { readonly c: string; readonly log: { readonly version: number } }[],
+): Statement {
+  const text = `DELETE FROM ${schema.sql}.folded f USING unnest($2::bigint[], $3::bigint[]) AS u (c, version)
+    WHERE f.ns = $1 AND f.c = u.c AND f.version = u.version`;
+  return {
+    name: 'tk_unfold',
+    text,
+    values: [namespace, commits.map(({ c }) => c), commits.map(({ log }) => log.version)],
+  };
+}
+
+/** Answers `last, indexed`: the last position of the feed, and the one up to which words are in the search index. */
+export function readEnds(schema: Schema, namespace: string): Statement {
+  const text = `SELECT last, indexed FROM ${schema.sql}.feed_ends WHERE ns = $1`;
+  return { name: 'tk_read_ends', text, values: [namespace] };
+}
+
+/** The same, locked: who holds it alone adds to the index. */
+export function lockEnds(schema: Schema, namespace: string): Statement {
+  const text = `SELECT last, indexed FROM ${schema.sql}.feed_ends WHERE ns = $1 FOR UPDATE`;
+  return { name: 'tk_lock_ends', text, values: [namespace] };
+}
+
+/**
+ * Answers `position, c, version, at, header, seals, words, redactions` of the commits after a position, for the index. Their
+ * log records are locked: words that go meanwhile wait, and then go from the index too.
+ */
+export function readToFold(schema: Schema, namespace: string, after: number, limit: number): Statement {
+  const text = `SELECT f.position, f.c, l.version, l.at, l.header, l.seals, l.words, l.redactions
+    FROM ${schema.sql}.feed f JOIN ${schema.sql}.log l ON l.ns = $1 AND l.c = f.c AND l.version = f.version
+    WHERE f.ns = $1 AND f.position > $2 ORDER BY f.position LIMIT $3 FOR SHARE OF l`;
+  return { name: 'tk_read_to_fold', text, values: [namespace, after, limit] };
+}
+
+export interface FoldedCommit {
+  readonly position: number;
+  readonly c: string;
+  readonly version: number;
+  readonly words: string;
+}
+
+export function addFolded(schema: Schema, namespace: string, commits: readonly FoldedCommit[]): Statement {
+  const text = `INSERT INTO ${schema.sql}.folded (ns, position, c, version, words)
+    SELECT $1, u.position, u.c, u.version, u.words
+    FROM unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::text[]) AS u (position, c, version, words)
+    ON CONFLICT (ns, position) DO UPDATE SET words = excluded.words`;
+  return {
+    name: 'tk_add_folded',
+    text,
+    values: [
+      namespace,
+      commits.map(({ position }) => position),
+      commits.map(({ c }) => c),
+      commits.map(({ version }) => version),
+      commits.map(({ words }) => words),
+    ],
+  };
+}
+
+export function setIndexed(schema: Schema, namespace: string, position: number): Statement {
+  const text = `UPDATE ${schema.sql}.feed_ends SET indexed = $2 WHERE ns = $1`;
+  return { name: 'tk_set_indexed', text, values: [namespace, position] };
+}
+
+/** Empties the index of a namespace. */
+export function dropFolded(schema: Schema, namespace: string): Statement {
+  return { name: 'tk_drop_folded', text: `DELETE FROM ${schema.sql}.folded WHERE ns = $1`, values: [namespace] };
+}
+
+/** Positions from `above` to `below`, both exclusive; `only` these conversations, by number, where it is not `null`. */
+export interface Stretch {
+  readonly above: number;
+  readonly below: number;
+  readonly only: readonly string[] | null;
+  readonly limit: number;
+}
+
+/** Answers `position, id, version` of indexed commits whose folded words contain the pattern's, newest first. */
+export function findFolded(schema: Schema, namespace: string, pattern: string, stretch: Stretch): Statement {
+  const { owned, values } = stretchValues(stretch, 'f.c');
+  const text = `SELECT f.position, h.id, f.version FROM (
+      SELECT position, c, version FROM ${schema.sql}.folded f
+      WHERE f.ns = $1 AND f.position > $2 AND f.position < $3${owned} AND f.words LIKE $${values.length + 2}
+      ORDER BY f.position DESC LIMIT $4
+    ) f JOIN ${schema.sql}.heads h ON h.ns = $1 AND h.c = f.c ORDER BY f.position DESC`;
+  return { name: `tk_find_folded${owned === '' ? '' : '_owned'}`, text, values: [namespace, ...values, pattern] };
+}
+
+/** Answers `position, id, version, at, header, seals, words, redactions` of commits, newest first: to look for words. */
+export function readToScan(schema: Schema, namespace: string, stretch: Stretch): Statement {
+  const { owned, values } = stretchValues(stretch, 'f.c');
+  const text = `SELECT f.position, h.id, l.version, l.at, l.header, l.seals, l.words, l.redactions
+    FROM ${schema.sql}.feed f
+    JOIN ${schema.sql}.heads h ON h.ns = $1 AND h.c = f.c
+    JOIN ${schema.sql}.log l ON l.ns = $1 AND l.c = f.c AND l.version = f.version
+    WHERE f.ns = $1 AND f.position > $2 AND f.position < $3${owned} ORDER BY f.position DESC LIMIT $4`;
+  return { name: `tk_read_to_scan${owned === '' ? '' : '_owned'}`, text, values: [namespace, ...values] };
+}
+
+function stretchValues({ above, below, only, limit }: Stretch, column: string) {
+  const owned = only === null ? '' : ` AND ${column} = ANY ($5::bigint[])`;
+  return { owned, values: only === null ? [above, below, limit] : [above, below, limit, only] };
+}
