@@ -149,6 +149,37 @@ describe('what a living fork shares', () => {
     expect(bodiesOf(story, 'c').join()).not.toMatch(/after|"a2"/);
   });
 
+  test('includes a prompt that is repeated where the turn that first had it is not on the path', () => {
+    const story = given(commit(...turn('t1')), commit(...turn('t2')), commit(fork('c', 't2.q')).to('fork'));
+    const again = { parent: { turnId: 't1' }, samePromptAs: 't2' };
+    story.write(
+      commit(...turn('f1', [], again))
+        .to('fork')
+        .expecting({ graphRevision: 0 }),
+    );
+    story.write(commit(fork('fork', 'f1.q')).to('second'));
+    for (const id of ['c', 'fork']) story.write(commit(erase).to(id));
+    for (const id of ['c', 'fork']) collect(story, id);
+    expect(story.seen('second').ids()).toEqual(['t1.q', 'f1.q']);
+    expect(story.seen('second').messages().at(-1)?.parts).toEqual(text('ask t2'));
+    story.write(commit(erase).to('second'));
+    for (const id of ['c', 'fork', 'second']) collect(story, id);
+    expect(['c', 'fork', 'second'].flatMap((id) => bodiesOf(story, id))).toEqual([]);
+  });
+
+  test('has none of what a turn wrote after the next one began', () => {
+    const story = given(commit(...turn('t1', [aim('seen')])), commit(...turn('t2')));
+    story.write(commit(select('t1')).expecting({ graphRevision: 4 }));
+    story.write(commit(aim('unseen')));
+    story.write(commit(fork('c', 't2.q')).to('fork'));
+    const before = view(story, 'fork');
+    story.write(commit(erase));
+    collect(story);
+    expect(view(story, 'fork')).toEqual(before);
+    expect(bodiesOf(story, 'c').join()).toContain('"seen"');
+    expect(bodiesOf(story, 'c').join()).not.toContain('unseen');
+  });
+
   test('goes with the last one that shares it', () => {
     const story = shared();
     story.write(commit(fork('fork', 'a2')).to('second'));

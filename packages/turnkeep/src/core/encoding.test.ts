@@ -21,7 +21,7 @@ test('sameness is deep equality, whatever the order of keys', () => {
   expect(sameJson({ a: '1' }, { a: 1 })).toBe(false);
   expect(sameJson(undefined, undefined)).toBe(true);
   expect(sameJson('\ud800', '\ud801')).toBe(false);
-  expect(sameJson({ 'a","b': 1 }, { a: 1, b: 1 })).toBe(false);
+  expect(sameJson({ 'a":1,"b': 1 }, { a: 1, b: 1 })).toBe(false);
 });
 
 test('equal values have equal text', () => {

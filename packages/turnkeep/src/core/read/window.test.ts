@@ -86,6 +86,9 @@ describe('a window', () => {
     moved.write(commit(...turn('t3')));
     expect(ids(windowOf(moved, 5, before ?? undefined))).toEqual(['t1.q', 'a1']);
     expect(ids(windowOf(moved, 5))).toEqual(['a1', 'late', 't2.q', 'a2', 't3.q']);
+    // Neither does another leaf.
+    moved.write(commit(...turn('t4', [], { parent: { messageId: 't1.q' } })).expecting({ graphRevision: 6 }));
+    expect(ids(windowOf(moved, 5, before ?? undefined))).toEqual(['t1.q', 'a1']);
   });
 
   test('a cursor that is not of this path, or stands in a group, is refused', () => {

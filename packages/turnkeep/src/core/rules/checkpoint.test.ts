@@ -162,10 +162,13 @@ describe('payload parts', () => {
 describe('checkpoint.write', () => {
   test('stands by task path, task and index, whatever the order of writing', () => {
     const story = given(commit(create()));
-    story.write(commit(write('b', 0), write('a', 10), write('a', 9), write('a', -1), write('a', 0, 'z')));
+    story.write(
+      commit(write('b', 0), write('a', 10), write('a', 9), write('a', -1), write('a', -12), write('a', 0, 'z')),
+    );
     const seen = story.seen();
     const writes = readPendingWrites(seen.tree, seen.bodies, 'k', 0);
     expect(writes.map(({ taskPath, task, index }) => `${taskPath}/${task}/${index}`)).toEqual([
+      '/a/-12',
       '/a/-1',
       '/a/9',
       '/a/10',

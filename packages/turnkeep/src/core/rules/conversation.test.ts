@@ -134,17 +134,26 @@ describe('conversation.update', () => {
 });
 
 describe('how far a reader has read', () => {
-  test('never goes back, nor past what there is, and is each reader’s own', () => {
+  test('never goes back, and is each reader’s own', () => {
     const story = given(commit(say('a1'), say('a2'), say('a3')));
     expect(info(story.seen(), 'ann').unread).toBe(3);
     story.write(commit(read('ann', 2)));
     expect([info(story.seen(), 'ann').unread, info(story.seen(), 'bob').unread]).toEqual([1, 3]);
     story.write(commit(read('ann', 1)));
     expect(info(story.seen(), 'ann').unread).toBe(1);
-    story.write(commit(read('ann', 99)));
+    story.write(commit(read('ann', 3)));
     expect(info(story.seen(), 'ann').unread).toBe(0);
     story.write(commit(say('a4')));
     expect(info(story.seen(), 'ann').unread).toBe(1);
+  });
+
+  test('ends where the conversation does', () => {
+    given(commit(say('a1'), say('a2')))
+      .when(commit(read('ann', 3)))
+      .thenRefuses('invalid_value', {
+        path: 'commit.changes[0].readThrough.sequence',
+        reason: 'the last sequence is 2',
+      });
   });
 
   test('of two at once the further one stands', () => {

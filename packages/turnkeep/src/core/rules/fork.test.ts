@@ -98,6 +98,15 @@ describe('what is written after the cut', () => {
     expect(story.seen('c').open()).toEqual(['p1', 'p2']);
   });
 
+  test('not even a late result in the middle of what it inherits', () => {
+    const story = given(commit(...turn('t1', [call('a1', ['x'])])), commit(...turn('t2')));
+    story.write(commit(fork('c', 't2.q')).to('fork'));
+    story.write(commit(answer('late', ['x'])));
+    expect(story.seen('c').ids()).toEqual(['t1.q', 'a1', 'late', 't2.q']);
+    expect(story.seen('fork').ids()).toEqual(['t1.q', 'a1', 't2.q']);
+    story.when(commit(fork('fork', 'late')).to('other')).thenRefuses('no_message', { messageId: 'late' });
+  });
+
   test('redaction aside', () => {
     const story = three();
     story.write(commit(fork('c', 'a2')).to('fork'));

@@ -84,6 +84,37 @@ describe('a new turn', () => {
   });
 });
 
+describe('a turn in the middle of what a fork inherits', () => {
+  // What t1 wrote after t2 began was never on the path that the fork was cut from.
+  const forked = () => {
+    const story = given(commit(...turn('t1', [say('a1'), aim('one'), say('a2'), aim('two')])), commit(...turn('t2')));
+    story.write(commit(select('t1')).expecting({ graphRevision: 4 }));
+    story.write(commit(aim('unseen')));
+    story.write(commit(fork('c', 't2.q')).to('fork'));
+    return story;
+  };
+  const objective = (story: Story) => story.seen('fork').state('f1').objective;
+
+  test('under the whole turn sees what was written before the next one began', () => {
+    const story = forked();
+    story.write(under('f1', 't1', 0).to('fork'));
+    expect(objective(story)).toBe('two');
+  });
+
+  test('under its last message sees the same', () => {
+    const story = forked();
+    story.write(rewind('f1', 'a2', 0).to('fork'));
+    expect(objective(story)).toBe('two');
+  });
+
+  test('under an earlier message sees what stood before the next message', () => {
+    const story = forked();
+    story.write(rewind('f1', 'a1', 0).to('fork'));
+    expect(objective(story)).toBe('one');
+    expect(story.seen('fork').ids('f1')).toEqual(['t1.q', 'a1', 'f1.q']);
+  });
+});
+
 describe('the last ordinal of a parent', () => {
   test('is that of its own children, else of the inherited child, else 0', () => {
     const story = given(commit(...turn('t1')), commit(...turn('t2')));

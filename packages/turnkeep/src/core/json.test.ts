@@ -1,0 +1,57 @@
+import { describe, expect, test } from 'vitest';
+import { parseJson } from './json.ts';
+import { LIMITS } from './limits.ts';
+
+function refusal(value: unknown): unknown {
+  try {
+    return parseJson(value, 'v');
+  } catch (error) {
+    const { code, details } = error as { readonly code: string; readonly details: object };
+    return { code, ...details };
+  }
+}
+
+describe('a value is JSON', () => {
+  test('and comes back as an own copy: key order, own __proto__ keys and all text kept', () => {
+    const text = '{"z":[1,null,true,"\\u0000\\ud800"],"__proto__":{"a":1},"1":{"":0}}';
+    const value = JSON.parse(text) as { z: unknown[] };
+    const copy = parseJson(value, 'v');
+    expect(JSON.stringify(copy)).toBe(JSON.stringify(value));
+    value.z.push(2);
+    expect(JSON.stringify(copy)).not.toBe(JSON.stringify(value));
+    expect(Object.getPrototypeOf(copy)).toBe(Object.prototype);
+  });
+
+  test('a property that holds undefined is absent, and minus zero is zero', () => {
+    expect(parseJson({ a: undefined, b: 1 }, 'v')).toStrictEqual({ b: 1 });
+    expect(Object.is(parseJson(-0, 'v'), 0)).toBe(true);
+    expect(parseJson(Object.assign(Object.create(null) as object, { a: 1 }), 'v')).toEqual({ a: 1 });
+  });
+
+  test('or it is refused, with the path of the part that is not', () => {
+    const cases: readonly (readonly [value: unknown, path: string])[] = [
+      [undefined, 'v'],
+      [{ a: { b: Number.NaN } }, 'v.a.b'],
+      [[1, [Number.POSITIVE_INFINITY]], 'v[1][0]'],
+      [{ 'a b': 1n }, 'v["a b"]'],
+      [{ a: new Date(0) }, 'v.a'],
+      [[new Map()], 'v[0]'],
+      [{ a: () => 0 }, 'v.a'],
+      [{ a: Symbol('s') }, 'v.a'],
+      [[undefined], 'v[0]'],
+      [Array(2), 'v[0]'],
+      [{ [Symbol('s')]: 1 }, 'v'],
+      [new Proxy(new Set(), {}), 'v'],
+    ];
+    for (const [value, path] of cases) expect(refusal(value)).toMatchObject({ code: 'invalid_value', path });
+  });
+
+  test('within its depth; a value that contains itself is deeper than any', () => {
+    const nested = (depth: number) => JSON.parse('['.repeat(depth) + ']'.repeat(depth)) as unknown;
+    expect(parseJson(nested(LIMITS.jsonDepth), 'v')).toBeDefined();
+    expect(refusal(nested(LIMITS.jsonDepth + 1))).toMatchObject({ code: 'limit_exceeded', limit: 'jsonDepth' });
+    const loop: { self?: unknown } = {};
+    loop.self = { loop };
+    expect(refusal(loop)).toMatchObject({ code: 'limit_exceeded', limit: 'jsonDepth' });
+  });
+});

@@ -1,0 +1,247 @@
+import type { Mutation } from '../mutation.ts';
+
+const CONVERSATION = 'core/rules/conversation.js';
+const ERASE = 'core/rules/erase.js';
+const FORK = 'core/rules/fork.js';
+const COLLECT = 'core/collect.js';
+
+/** Conversations, forks, erasure and its collection. */
+export const CONVERSATIONS: readonly Mutation[] = [
+  {
+    file: CONVERSATION,
+    breaks: 'a conversation is created twice',
+    find: 'if (draft.version > 1 || draft.stamp.index > 0)',
+    replace: 'if (draft.stamp.index > 0)',
+  },
+  {
+    file: CONVERSATION,
+    breaks: 'a conversation is created by the second change of its commit',
+    find: 'if (draft.version > 1 || draft.stamp.index > 0)',
+    replace: 'if (draft.version > 1)',
+  },
+  { file: CONVERSATION, breaks: 'a reader goes back', find: 'if (sequence > before)', replace: 'if (true)' },
+  {
+    file: CONVERSATION,
+    breaks: 'a reader reads past the end',
+    find: 'if (sequence > draft.head.lastSequence)',
+    replace: 'if (false)',
+  },
+  {
+    file: CONVERSATION,
+    breaks: 'an automatic title replaces that of a person',
+    find: "if (source === 'auto' && held)",
+    replace: 'if (false)',
+  },
+  {
+    file: CONVERSATION,
+    breaks: 'an automatic title never changes',
+    find: "before['title'] !== undefined && before['titleSource'] === 'user'",
+    replace: "before['title'] !== undefined",
+  },
+  {
+    file: CONVERSATION,
+    breaks: 'an update forgets the other fields',
+    find: 'const merged = { ...before, ...withoutNulls(',
+    replace: 'const merged = { ...withoutNulls(',
+  },
+  {
+    file: CONVERSATION,
+    breaks: 'null does not clear',
+    find: 'if (value === null) merged[field] = undefined',
+    replace: 'if (value === null) continue',
+  },
+  {
+    file: CONVERSATION,
+    breaks: 'a cleared owner stays in the list',
+    find: "draft.head.owner = merged['owner'] ?? null",
+    replace: "draft.head.owner = merged['owner'] ?? draft.head.owner",
+  },
+  {
+    file: ERASE,
+    breaks: 'an erasure stands beside other changes',
+    find: 'if (draft.envelope.commit.changes.length > 1)',
+    replace: 'if (false)',
+  },
+  { file: ERASE, breaks: 'what is not there is erased', find: 'if (draft.version === 1)', replace: 'if (false)' },
+  { file: ERASE, breaks: 'the tombstone keeps its owner', find: 'fields: null, owner: null', replace: 'fields: null' },
+  {
+    file: ERASE,
+    breaks: 'an erased fork does not send the collector to its ancestors',
+    find: 'collectAgain(draft, head.source)',
+    replace: '0',
+  },
+  {
+    file: ERASE,
+    breaks: 'a living ancestor hides the erased ones beyond it',
+    find: 'next = ancestor.source;',
+    replace: 'next = ancestor.erasedAt === null ? null : ancestor.source;',
+  },
+  {
+    file: FORK,
+    breaks: 'a conversation that has commits becomes a fork',
+    find: 'if (draft.version > 1 || draft.stamp.index > 0)',
+    replace: 'if (false)',
+  },
+  {
+    file: FORK,
+    breaks: 'what was erased is forked',
+    find: 'assertNotErased(source);',
+    replace: '',
+    tests: ['rules/erase'],
+  },
+  {
+    file: FORK,
+    breaks: 'a turn that is at work is forked',
+    find: 'if (turn && !isTerminal(turn.row.state))',
+    replace: 'if (false)',
+  },
+  {
+    file: FORK,
+    breaks: 'a fork sees what is written after its cut',
+    find: 'return cutAtOwn(source, own, source.head.version)',
+    replace: 'return cutAtOwn(source, own, Number.MAX_SAFE_INTEGER)',
+  },
+  {
+    file: FORK,
+    breaks: 'a fork counts its messages from 1',
+    find: 'draft.head.lastSequence = lastSequenceOn(draft.tree, pathTo(draft.tree, null))',
+    replace: '0',
+  },
+  { file: FORK, breaks: 'a fork has no leaf', find: 'draft.head.leaf = turn.turnId', replace: '0' },
+  {
+    file: FORK,
+    breaks: 'a fork does not know the turn that it was cut at',
+    find: 'draft.head.cutTurn = turn.turnId',
+    replace: '0',
+    tests: ['rules/turn', 'rules/message'],
+  },
+  {
+    file: FORK,
+    breaks: 'a source does not know its forks',
+    find: 'draft.putElsewhere(sourceId, KEYS.fork(draft.conversationId), [source.version])',
+    replace: '0',
+    tests: ['collect'],
+  },
+  {
+    file: FORK,
+    breaks: 'a fork of an empty fork links to its parent',
+    find: 'return hasRootEntries(source) ? cutAtTail(source) : linkToGrandparent(source, segments)',
+    replace: 'return cutAtTail(source)',
+  },
+  {
+    file: FORK,
+    breaks: 'a fork of a fork loses the entries that its source made',
+    find: 'return hasRootEntries(source) ? cutAtTail(source) : linkToGrandparent(source, segments)',
+    replace: 'return linkToGrandparent(source, segments)',
+  },
+  {
+    file: FORK,
+    breaks: 'a fork of a fork takes later messages of its source along',
+    find: 'if (!whole || !isExtension(source, segments, at, whole))',
+    replace: 'if (!whole)',
+  },
+  {
+    file: FORK,
+    breaks: 'entries that the source makes after a fork of its tail enter it',
+    find: 'asOf: source.head.version, bound: null',
+    replace: 'asOf: Number.MAX_SAFE_INTEGER, bound: null',
+  },
+  {
+    file: FORK,
+    breaks: 'a fork of a fork sees more of the grandparent than its source did',
+    find: 'asOf: last.asOf,',
+    replace: 'asOf: Number.MAX_SAFE_INTEGER,',
+    tests: ['rules/fork', 'tree/path'],
+  },
+  {
+    file: COLLECT,
+    breaks: 'what was not erased is collected',
+    find: 'if (!head || head.erasedAt === null)',
+    replace: 'if (!head)',
+  },
+  {
+    file: COLLECT,
+    breaks: 'rows of an erased conversation stay',
+    find: 'for (const table of Object.values(TABLES))',
+    replace: 'for (const table of [TABLES.messages])',
+  },
+  {
+    file: COLLECT,
+    breaks: 'words of an erased conversation stay',
+    find: 'yield* removeWords(rows, head, words)',
+    replace: '0',
+  },
+  {
+    file: COLLECT,
+    breaks: 'headers of an erased conversation stay',
+    find: 'header: null, nonce: null, records',
+    replace: 'nonce: null, records',
+  },
+  { file: COLLECT, breaks: 'a tombstone is never done', find: 'collected: true', replace: 'collected: false' },
+  {
+    file: COLLECT,
+    breaks: 'a living fork loses what it shares',
+    find: 'for (const fork of this.#living) this.#addNeedsOf(fork)',
+    replace: '0',
+  },
+  {
+    file: COLLECT,
+    breaks: 'messages after the version of a fork stay',
+    find: 'version <= need.asOf && isWithin(need, position, sequence)',
+    replace: 'isWithin(need, position, sequence)',
+  },
+  {
+    file: COLLECT,
+    breaks: 'messages beyond the cut of a fork stay',
+    find: 'version <= need.asOf && isWithin(need, position, sequence)',
+    replace: 'version <= need.asOf',
+  },
+  {
+    file: COLLECT,
+    breaks: 'a message at the cut goes',
+    find: 'position === need.position && sequence <= need.sequence',
+    replace: 'position === need.position && sequence < need.sequence',
+  },
+  {
+    file: COLLECT,
+    breaks: 'entries beyond the bound of a cut stay',
+    find: 'return !need.bound || isBefore(stamp, need.bound)',
+    replace: 'return true',
+  },
+  {
+    file: COLLECT,
+    breaks: 'entries that a turn wrote after the next one began stay',
+    find: 'return !base || !isBefore(base, stamp)',
+    replace: 'return true',
+  },
+  {
+    file: COLLECT,
+    breaks: 'a fork of a fork is forgotten',
+    find: 'for (const member of members)',
+    replace: 'for (const member of [conversation])',
+  },
+  {
+    file: COLLECT,
+    breaks: 'a prompt that a fork repeats off its path goes',
+    find: ', ...refsOfRepeatedPrompts(rows, conversation)',
+    replace: '',
+  },
+  {
+    file: COLLECT,
+    breaks: 'an erased fork keeps what it shared',
+    find: 'others.filter((member) => rows.head(member)?.erasedAt === null)',
+    replace: 'others',
+  },
+  {
+    file: COLLECT,
+    breaks: 'the replacement of a redacted message goes',
+    find: 'if (replacement?.owner === conversation)',
+    replace: 'if (false)',
+  },
+  {
+    file: COLLECT,
+    breaks: 'the link to a fork goes while a fork of it lives',
+    find: '|| livingDescendants(this.#rows, fork).size > 0',
+    replace: '',
+  },
+];

@@ -1,0 +1,19 @@
+import type { Mutation } from '../mutation.ts';
+import { CONVERSATIONS } from './conversations.ts';
+import { LOG } from './log.ts';
+import { MESSAGES } from './messages.ts';
+import { READS } from './reads.ts';
+import { STATE } from './state.ts';
+import { TREE } from './tree.ts';
+import { TURNS } from './turns.ts';
+
+/** Every rule of the core, broken once. */
+export const CATALOGUE: readonly Mutation[] = [
+  ...TURNS,
+  ...MESSAGES,
+  ...STATE,
+  ...CONVERSATIONS,
+  ...TREE,
+  ...LOG,
+  ...READS,
+];

@@ -1,0 +1,196 @@
+import type { Mutation } from '../mutation.ts';
+
+const MESSAGE = 'core/rules/message.js';
+const APPEND = 'core/rules/append.js';
+const message = ['rules/message'];
+
+/** Messages, tool calls and results, redaction. */
+export const MESSAGES: readonly Mutation[] = [
+  {
+    file: MESSAGE,
+    breaks: 'the same message again is appended again',
+    find: 'if (known) return sameAgain(draft, known, content)',
+    replace: '0',
+  },
+  {
+    file: MESSAGE,
+    breaks: 'other words under a known id are taken for the same',
+    find: "if (!sameJson(body, content)) throw new TurnkeepError('message_conflict'",
+    replace: "if (false) throw new TurnkeepError('message_conflict'",
+  },
+  {
+    file: MESSAGE,
+    breaks: 'a redacted id is appended again in silence',
+    find: "if (body === undefined) throw new TurnkeepError('redacted'",
+    replace: "if (false) throw new TurnkeepError('redacted'",
+  },
+  {
+    file: MESSAGE,
+    breaks: 'the root takes messages after the first turn',
+    find: 'if (draft.head.turns > 0 || draft.head.cutTurn !== null)',
+    replace: 'if (draft.head.cutTurn !== null)',
+  },
+  {
+    file: MESSAGE,
+    breaks: 'a fork that inherits turns takes messages at its root',
+    find: 'if (draft.head.turns > 0 || draft.head.cutTurn !== null)',
+    replace: 'if (draft.head.turns > 0)',
+  },
+  {
+    file: MESSAGE,
+    breaks: 'an ended turn takes messages',
+    find: "if (hasEnded(draft, turn)) throw new TurnkeepError('turn_terminal'",
+    replace: "if (false) throw new TurnkeepError('turn_terminal'",
+  },
+  {
+    file: MESSAGE,
+    breaks: 'output needs no fence',
+    find: 'if (isOutput(content) && !target.late)',
+    replace: 'if (false)',
+    tests: ['rules/attempt'],
+  },
+  {
+    file: MESSAGE,
+    breaks: 'a late result needs a fence',
+    find: 'if (isOutput(content) && !target.late)',
+    replace: 'if (isOutput(content))',
+    tests: ['rules/attempt'],
+  },
+  {
+    file: MESSAGE,
+    breaks: 'a tool result is no output',
+    find: "content.role === 'assistant' || content.role === 'tool'",
+    replace: "content.role === 'assistant'",
+    tests: ['rules/attempt'],
+  },
+  {
+    file: MESSAGE,
+    breaks: 'one message answers calls of several turns',
+    find: 'target.branch !== first.branch || target.position !== first.position',
+    replace: 'target.branch !== first.branch',
+  },
+  {
+    file: MESSAGE,
+    breaks: 'a result goes to its call whatever turn was named',
+    find: 'if (elsewhere || (change.turnId !== undefined && change.turnId !== first.turnId))',
+    replace: 'if (elsewhere)',
+  },
+  {
+    file: MESSAGE,
+    breaks: 'of two calls with one id the newest is answered, not the nearest',
+    find: 'const call = onPath?.place ?? own',
+    replace: 'const call = own',
+  },
+  {
+    file: MESSAGE,
+    breaks: 'a cut-off call is answered in the turn that was cut',
+    find: 'if (call.owner !== draft.conversationId || cutInside)',
+    replace: 'if (call.owner !== draft.conversationId)',
+  },
+  {
+    file: MESSAGE,
+    breaks: 'every call of the leaf’s own turn counts as cut off',
+    find: 'onPath && call.position === onPath.segment.position && onPath.segment.sequence !== WHOLE',
+    replace: 'onPath && call.position === onPath.segment.position',
+  },
+  {
+    file: MESSAGE,
+    breaks: 'a call is answered twice in its turn',
+    find: ".some((place) => place.kind === 'result')",
+    replace: '.some(() => false)',
+  },
+  {
+    file: MESSAGE,
+    breaks: 'a call of another turn’s place is answered twice on a path',
+    find: "if (nearestOn(draft.tree, pathTo(draft.tree, leaf), callId, 'result'))",
+    replace: 'if (false)',
+  },
+  {
+    file: MESSAGE,
+    breaks: 'an ended leaf takes the results of cut-off calls',
+    find: 'if (!turn || hasEnded(draft, turn))',
+    replace: 'if (!turn)',
+  },
+  {
+    file: MESSAGE,
+    breaks: 'a recorded turn has ended for its own commit',
+    find: 'return isTerminal(turn.row.state) && draft.recording !== turn.row.turnId',
+    replace: 'return isTerminal(turn.row.state)',
+    tests: ['rules/turn'],
+  },
+  {
+    file: MESSAGE,
+    breaks: 'a second redaction overwrites the first',
+    find: 'if (!words) return { kind, messageId, noop: true }',
+    replace: 'if (!words) return { kind, messageId }',
+  },
+  {
+    file: MESSAGE,
+    breaks: 'redacted words stay where nothing replaces them',
+    find: 'draft.redact(message.row.ref, redaction)',
+    replace: '0',
+  },
+  {
+    file: APPEND,
+    breaks: 'a call id is used twice in a turn',
+    find: ".some((call) => call.kind === 'call')",
+    replace: '.some(() => false)',
+    tests: message,
+  },
+  {
+    file: APPEND,
+    breaks: 'a message belongs to a task that its path does not know',
+    find: 'if (words.taskId !== undefined) assertTaskOnPath(draft, target, words.taskId)',
+    replace: '0',
+    tests: message,
+  },
+  {
+    file: APPEND,
+    breaks: 'sequences repeat',
+    find: 'draft.head.lastSequence = sequence;',
+    replace: '',
+    tests: message,
+  },
+  {
+    file: APPEND,
+    breaks: 'sequences have gaps',
+    find: 'draft.head.lastSequence = sequence;',
+    replace: 'draft.head.lastSequence = sequence + 1;',
+    tests: message,
+  },
+  {
+    file: APPEND,
+    breaks: 'messages are not counted',
+    find: 'draft.head.messages += 1',
+    replace: '0',
+    tests: message,
+  },
+  {
+    file: APPEND,
+    breaks: 'activity goes back with the clock',
+    find: 'Math.max(draft.head.lastActivityAt, draft.envelope.now)',
+    replace: 'draft.envelope.now',
+    tests: ['rules/turn'],
+  },
+  {
+    file: APPEND,
+    breaks: 'late results are not marked',
+    find: 'if (target.late) draft.put(KEYS.late',
+    replace: 'if (false) draft.put(KEYS.late',
+    tests: ['tree/path'],
+  },
+  {
+    file: APPEND,
+    breaks: 'a message cannot be found by its id',
+    find: 'draft.put(KEYS.messageId(words.messageId), [branch, position, sequence])',
+    replace: '0',
+    tests: message,
+  },
+  {
+    file: APPEND,
+    breaks: 'results are not known to answer their calls',
+    find: "['result', branch, position, draft.version]",
+    replace: "['call', branch, position, draft.version]",
+    tests: message,
+  },
+];
