@@ -120,10 +120,14 @@ async function grown(): Promise<void> {
     const windows: { long: number[]; short: number[] } = { long: [], short: [] };
     for (let round = 0; round < GROWN_ROUNDS; round++) {
       const short = namespace.conversation(`short-${round}`);
-      for (let turn = 0; turn < TURNS_OF_TEN_MESSAGES; turn++) await short.commit(turnChanges(turn));
-      commits.long.push(await timed(() => long.commit(turnChanges(round + 1))));
-      commits.short.push(await timed(() => short.commit(turnChanges(TURNS_OF_TEN_MESSAGES))));
+      // Turns of both lie equally far apart in the log: six short conversations grow at a time.
+      for (let turn = 0; turn < Math.min(TURNS_OF_TEN_MESSAGES, round + 1); turn++) {
+        await namespace.conversation(`short-${round + TURNS_OF_TEN_MESSAGES - turn}`).commit(turnChanges(turn));
+      }
+      if (round < TURNS_OF_TEN_MESSAGES) continue;
+      commits.long.push(await timed(() => long.commit(turnChanges(round - TURNS_OF_TEN_MESSAGES + 1))));
       windows.long.push(await timed(() => long.window(8)));
+      commits.short.push(await timed(() => short.commit(turnChanges(TURNS_OF_TEN_MESSAGES))));
       windows.short.push(await timed(() => short.window(8)));
     }
     for (const [what, { long: slow, short: fast }] of Object.entries({ commits, windows })) {
