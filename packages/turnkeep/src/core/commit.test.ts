@@ -78,6 +78,8 @@ describe('a commit of unknown origin', () => {
       [plain([{ kind: 'turn.submit' }]), 'commit.changes[0]'],
       [plain([{ kind: 'turn.submit', prompt: [], samePromptAs: 't' }]), 'commit.changes[0]'],
       [plain([{ kind: 'turn.submit', promptId: 'p', samePromptAs: 't' }]), 'commit.changes[0]'],
+      [plain([{ kind: 'turn.submit', metadata: 0, samePromptAs: 't' }]), 'commit.changes[0]'],
+      [plain([{ kind: 'turn.submit', input: 'command', samePromptAs: 't' }]), 'commit.changes[0]'],
       [plain([{ kind: 'turn.advance', turnId: 't', to: 'done' }]), 'commit.changes[0].to'],
       [plain([{ kind: 'task.create', title: ' ' }]), 'commit.changes[0].title'],
       [plain([{ kind: 'turn.record', origin: 'Not A Code' }]), 'commit.changes[0].origin'],

@@ -31,6 +31,12 @@ describe('operation.resolve', () => {
       });
   });
 
+  test('its id opens nothing a second time in the commit that ended it', () => {
+    given()
+      .when(commit(submit('t1'), resolve('t1', 'refused', 'no'), submit('t2', { operationId: 't1.op' })))
+      .thenRefuses('operation_resolved', { operationId: 't1.op', status: 'failed' });
+  });
+
   test('the later writer is told how it ended and changes nothing, the turn included', () => {
     const story = given(commit(submit('t1')), commit(resolve('t1')));
     story

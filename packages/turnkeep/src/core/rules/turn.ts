@@ -9,7 +9,7 @@ import type { MessageId, OperationId, PromptId, TurnId } from '../ids.ts';
 import type { JsonObject } from '../json.ts';
 import { KEYS } from '../keys.ts';
 import { LIMITS } from '../limits.ts';
-import { packBranch, packOperation, packRef, packTurn, unpackRef } from '../rows.ts';
+import { packBranch, packOperation, packRef, packTurn, unpackOperation, unpackRef } from '../rows.ts';
 import type { SiblingReason, TurnRow } from '../rows.ts';
 import { author, code, id, json, parts, shortText } from '../shapes.ts';
 import { messagesAt } from '../tree/messages.ts';
@@ -29,6 +29,9 @@ const parent: z.ZodType<Parent> = z.union([
   z.strictObject({ turnId: id }),
   z.strictObject({ messageId: id }),
 ]);
+
+/** What a prompt brings along: of one that is used again it is there already. */
+const OF_A_NEW_PROMPT = ['promptId', 'author', 'metadata', 'occurredAt', 'input'] as const;
 
 /** The prompt of a new turn: which one, where its words are, and whether an earlier turn had it. */
 interface Prompt {
@@ -59,10 +62,8 @@ export const turnSubmit: Rule<'turn.submit'> = {
     })
     .refine((change) => (change.prompt === undefined) !== (change.samePromptAs === undefined), 'prompt or samePromptAs')
     .refine(
-      (change) =>
-        change.samePromptAs === undefined ||
-        !(change.promptId ?? change.author ?? change.metadata ?? change.occurredAt),
-      'samePromptAs brings the words, the author and the metadata of that turn',
+      (change) => change.samePromptAs === undefined || OF_A_NEW_PROMPT.every((field) => change[field] === undefined),
+      `samePromptAs brings the words of that turn, and its ${OF_A_NEW_PROMPT.join(', ')}`,
     ),
   complete: (change, mint) => ({
     ...change,
@@ -77,10 +78,11 @@ export const turnSubmit: Rule<'turn.submit'> = {
     assertFree(draft);
     const { openOperation } = draft.head;
     if (openOperation !== null) throw new TurnkeepError('operation_open', { operationId: openOperation });
+    const operationId = change.operationId as OperationId;
+    assertNewOperation(draft, operationId);
     const messageId = change.messageId as MessageId;
     if (findMessage(draft.tree, messageId)) throw new TurnkeepError('message_conflict', { messageId });
     const prompt = change.prompt ? newPrompt(draft, change, path) : promptOf(draft, change.samePromptAs as TurnId);
-    const operationId = change.operationId as OperationId;
     const input = { parent: change.parent, state: 'preparing' as const, promptId: prompt.promptId, operationId };
     const turn = addTurn(draft, change.turnId as TurnId, { ...input, shared: prompt.shared });
     const words = { messageId, role: 'user' as const, ref: prompt.ref, calls: [], answers: [], taskId: change.taskId };
@@ -111,6 +113,14 @@ function assertFree(draft: Draft): void {
   const [turnId] = draft.head.busy;
   if (turnId === undefined) return;
   throw new TurnkeepError('busy', { turnId, state: ownTurn(draft.tree, turnId)?.row.state ?? 'running' });
+}
+
+/** One of an earlier commit was answered before any rule: here it can only be one that this commit opened and ended. */
+function assertNewOperation(draft: Draft, operationId: OperationId): void {
+  const known = draft.get(KEYS.operation(operationId));
+  const status = known && unpackOperation(known).status;
+  if (status === 'succeeded' || status === 'failed')
+    throw new TurnkeepError('operation_resolved', { operationId, status });
 }
 
 function openAnOperation(draft: Draft, operationId: OperationId, turnId: TurnId): void {
