@@ -77,7 +77,7 @@ export interface MessageRedact {
   readonly kind: 'message.redact';
   readonly messageId: MessageId;
   readonly reason: string;
-  /** What readers see in its place. */
+  /** What readers see in its place. Only the conversation whose words they were may say so: a fork puts none in its source's. */
   readonly replacement?: readonly Part[] | undefined;
 }
 
@@ -91,7 +91,7 @@ export type Parent = null | { readonly turnId: TurnId } | { readonly messageId: 
 export interface TurnSubmit {
   readonly kind: 'turn.submit';
   readonly turnId?: TurnId | undefined;
-  /** The commit's id when absent. */
+  /** Minted from the commit's id when absent. A known one answers what its first commit was answered. */
   readonly operationId?: OperationId | undefined;
   readonly messageId?: MessageId | undefined;
   readonly promptId?: PromptId | undefined;
