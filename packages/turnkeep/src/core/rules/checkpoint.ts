@@ -5,7 +5,7 @@ import type { Draft } from '../draft.ts';
 import { encode } from '../encoding.ts';
 import { TurnkeepError } from '../errors.ts';
 import type { CheckpointId } from '../ids.ts';
-import { setOwn } from '../json.ts';
+import { memberPath, setOwn } from '../json.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { KEYS, afterSeparator, numberKey, numbersIn, prefixEnd } from '../keys.ts';
 import { LIMITS } from '../limits.ts';
@@ -129,7 +129,7 @@ function addRevision(
 ): number {
   const stored: Record<string, Json> = {};
   for (const [name, part] of Object.entries(parts))
-    setOwn(stored, name, storePart(draft, part, `${path}.payload.${name}`));
+    setOwn(stored, name, storePart(draft, part, memberPath(`${path}.payload`, name)));
   return draft.addRecord({ ...(rest as JsonObject), parts: stored }, path);
 }
 
