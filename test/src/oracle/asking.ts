@@ -190,17 +190,8 @@ function brokenOnPath(conversation: Conversation, leaf: Leaf): string | undefine
     return `sequences do not rise (${inTime.join()})`;
   if (new Set(messages.map((message) => message.sequence)).size !== messages.length) return 'a sequence repeats';
   if (lastSequenceOn(path) > conversation.lastSequence) return 'a sequence is above the last';
-  if (path.some(wroteBeforeItStarted)) return undefined;
   const open = ['created', 'running', 'awaiting_approval'];
   const notes = new Map(path.flatMap((step) => step.entries).map(({ note }) => [keyOf(note), note]));
   const active = [...notes.values()].filter((note) => note.kind === 'task' && open.includes(note.status));
   return active.length > 1 ? `${active.length} tasks are active` : undefined;
-}
-
-/**
- * Selected as the leaf, a turn makes entries before it has started, and so before what it sees of its ancestors is
- * settled: what they note afterwards is seen above its own notes. Only on such a path can two tasks be active.
- */
-function wroteBeforeItStarted({ turn, entries }: Step): boolean {
-  return turn !== null && entries.some((entry) => turn.base === null || isBefore(entry.stamp, turn.base));
 }

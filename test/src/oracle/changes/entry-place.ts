@@ -12,15 +12,15 @@ export interface EntryPlace {
 }
 
 /**
- * Only the active leaf, or a turn that has started and not ended, makes entries. Where the leaf is the turn that a fork
+ * Only the active leaf, or a turn that has not ended, makes entries, and only once it has started. Where the leaf is the turn that a fork
  * was cut at, its entries go to the fork's tail: the turn itself is another conversation's.
  */
 export function entryPlace(draft: Draft, named: TurnId | undefined): EntryPlace {
   const { conversation } = draft;
   const { leaf } = conversation;
-  if (named !== undefined) assertMakesEntries(draft, named);
   const turnId = named ?? leaf;
   const isOwn = turnId !== null && ownTurn(conversation, turnId) !== undefined;
+  if (named !== undefined || isOwn) assertMakesEntries(draft, turnId ?? '');
   return { turnId: isOwn ? turnId : null, path: pathTo(conversation, isOwn ? turnId : null) };
 }
 
@@ -28,6 +28,6 @@ function assertMakesEntries(draft: Draft, turnId: TurnId): void {
   const turn = ownTurn(draft.conversation, turnId);
   if (!turn) return refuse('no_turn', { turnId });
   const state = stateOf(turn);
-  const atWork = hasStarted(state) && !isTerminal(state);
-  if (turnId !== draft.conversation.leaf && !atWork) refuse('turn_not_running', { turnId, state });
+  const isOver = isTerminal(state) && turnId !== draft.conversation.leaf;
+  if (!hasStarted(state) || isOver) refuse('turn_not_running', { turnId, state });
 }

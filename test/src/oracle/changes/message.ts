@@ -73,6 +73,8 @@ export function redact(draft: Draft, change: ChangeOf<'message.redact'>): Mark {
   const message = findMessage(draft.conversation, messageId);
   if (!message) return refuse('no_message', { messageId });
   if (draft.contentOf(message.words) === null) return { kind, messageId, noop: true };
+  if (parts && message.words.conversationId !== draft.conversation.conversationId)
+    return refuse('invalid_value', { path: `commit.changes[${draft.stamp.index}].replacement`, reason: '' });
   const replacement = parts ? draft.say({ parts }) : null;
   draft.redactions.set(message.words, { reason, at: new Date(draft.now).toISOString(), replacement });
   return { kind, messageId };

@@ -166,6 +166,10 @@ export const messageRedact: Rule<'message.redact'> = {
       draft.redact(message.row.ref, redaction);
       return { kind, messageId };
     }
+    if (message.row.ref.owner !== draft.conversationId) {
+      const reason = 'only the conversation that said the words puts others in their place';
+      throw new TurnkeepError('invalid_value', { path: `${path}.replacement`, reason });
+    }
     const record = draft.addRecord({ parts: change.replacement as unknown as JsonObject[] }, `${path}.replacement`);
     draft.redact(message.row.ref, { ...redaction, replacement: draft.refTo(record) });
     return { kind, messageId, record };

@@ -4,14 +4,16 @@ import { TurnkeepError } from '../errors.ts';
 import type { TurnId } from '../ids.ts';
 import { KEYS } from '../keys.ts';
 import { WHOLE } from '../rows.ts';
+import type { TurnRow } from '../rows.ts';
 import { entriesOn, entryOn } from '../tree/entries.ts';
 import type { Entry } from '../tree/entries.ts';
 import { ownTurn, segmentsFrom } from '../tree/path.ts';
+import type { OwnTurn } from '../tree/path.ts';
 import { hasStarted, isTerminal } from './turn-states.ts';
 
 /**
- * Where a change's entries go, and the path that they hold for. Only the active leaf, or a turn that has started and not
- * ended, makes entries; what a fork writes before its first turn goes to the tail of its root.
+ * Where a change's entries go, and the path that they hold for. Only the active leaf, or a turn that has not ended, makes
+ * entries, and only once it has started; what a fork writes before its first turn goes to the tail of its root.
  */
 export class EntryPlace {
   readonly #draft: Draft;
@@ -19,9 +21,8 @@ export class EntryPlace {
   readonly #position: number;
 
   constructor(draft: Draft, turnId: TurnId | undefined) {
-    const named = turnId === undefined ? undefined : namedTurn(draft, turnId);
-    const { leaf } = draft.head;
-    const turn = named ?? (leaf === null ? undefined : ownTurn(draft.tree, leaf));
+    const turn = turnId === undefined ? leafTurn(draft) : namedTurn(draft, turnId);
+    if (turn) assertMakesEntries(draft, turn.row);
     this.#draft = draft;
     this.#branch = turn?.branch ?? 0;
     this.#position = turn?.position ?? 0;
@@ -51,12 +52,19 @@ export class EntryPlace {
   }
 }
 
-function namedTurn(draft: Draft, turnId: TurnId) {
+function namedTurn(draft: Draft, turnId: TurnId): OwnTurn {
   const turn = ownTurn(draft.tree, turnId);
   if (!turn) throw new TurnkeepError('no_turn', { turnId });
-  const { state } = turn.row;
-  if (turnId !== draft.head.leaf && (!hasStarted(state) || isTerminal(state))) {
-    throw new TurnkeepError('turn_not_running', { turnId, state });
-  }
   return turn;
+}
+
+function leafTurn(draft: Draft): OwnTurn | undefined {
+  const { leaf } = draft.head;
+  return leaf === null ? undefined : ownTurn(draft.tree, leaf);
+}
+
+/** A turn that has not started sees what its ancestors go on to write: what it wrote before would stand below that. */
+function assertMakesEntries(draft: Draft, { turnId, state }: TurnRow): void {
+  const over = isTerminal(state) && turnId !== draft.head.leaf;
+  if (!hasStarted(state) || over) throw new TurnkeepError('turn_not_running', { turnId, state });
 }
