@@ -21,24 +21,25 @@ import type { ConversationInfo } from '../core/read/listing.ts';
 import { lookUpMessage, readMessage, readMessageOr } from '../core/read/message.ts';
 import type { DamagedMessages, Message, MessageLookup } from '../core/read/message.ts';
 import { placedPage } from '../core/read/pages.ts';
-import type { PageCursor } from '../core/read/pages.ts';
+import type { PagePin } from '../core/read/pages.ts';
 import { readState, readSummary } from '../core/read/state.ts';
 import type { Summary, WorkingState } from '../core/read/state.ts';
-import { headAtVersion, readBindings, readOperation, readSiblings } from '../core/read/turns.ts';
+import { assertVersion, headAtVersion, readBindings, readOperation, readSiblings } from '../core/read/turns.ts';
 import type { Binding, Operation, Sibling } from '../core/read/turns.ts';
 import { placedWindow } from '../core/read/window.ts';
-import type { WindowCursor } from '../core/read/window.ts';
 import type { Receipt } from '../core/receipt.ts';
+import type { TurnRow } from '../core/rows.ts';
 import { hasStarted, isTerminal } from '../core/rules/turn-states.ts';
 import { LIMITS } from '../core/limits.ts';
 import { TurnkeepError } from '../core/errors.ts';
 import { messagesAt } from '../core/tree/messages.ts';
+import type { PlacedMessage } from '../core/tree/messages.ts';
 import { ownTurn } from '../core/tree/path.ts';
 import type { Access, View, WriteOptions } from './access.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { Commitments } from './commitments.ts';
 import { ConversationAccess } from './conversation-access.ts';
-import { decodeCursor, encodeCursor } from './cursor.ts';
+import { decodeCursor, encodeCursor, pageCursor, windowCursor } from './cursor.ts';
 import { pathOf } from './path-reads.ts';
 import type { PathOptions } from './path-reads.ts';
 import { searchConversation } from './search.ts';
@@ -257,10 +258,7 @@ export class Conversation {
     count: number,
     options: DamageOptions & { readonly before?: string; readonly leaf?: TurnId | null } = {},
   ): Promise<MessageWindow> {
-    const before =
-      options.before === undefined
-        ? undefined
-        : decodeCursor<WindowCursor>(options.before, ['leaf', 'lastSequence', 'messageId']);
+    const before = options.before === undefined ? undefined : decodeCursor(options.before, windowCursor);
     return this.#access.view(({ tree, bodies }) => {
       const found = placedWindow(tree, { count, leaf: options.leaf, before });
       const damaged = options.damaged ?? 'refuse';
@@ -275,17 +273,18 @@ export class Conversation {
   ): Promise<MessagePage> {
     const { limit = 100 } = options;
     assertPageLimit(limit);
-    const after =
-      options.after === undefined
-        ? undefined
-        : decodeCursor<PageCursor>(options.after, ['leaf', 'lastSequence', 'owner', 'branch', 'position', 'sequence']);
+    const after = options.after === undefined ? undefined : decodeCursor(options.after, pageCursor);
     return this.#access.view((view) => {
-      const { leaf } = pathOf(view, options);
+      const leaf = after ? after.leaf : pathOf(view, options).leaf;
       const found = placedPage(view.tree, { leaf, after, limit, atVersion: options.atVersion });
-      const damaged = options.damaged ?? 'refuse';
-      const messages = found.messages.map((message) => readMessageOr(damaged, view.tree, view.bodies, message));
-      const pending = found.next === null && options.atVersion === undefined ? pendingPrompts(view, leaf) : [];
-      return { messages, pending, next: found.next && encodeCursor(found.next) };
+      const pending = found.next === null ? pendingPrompts(view, found.pin) : [];
+      const read = (message: PlacedMessage) =>
+        readMessageOr(options.damaged ?? 'refuse', view.tree, view.bodies, message);
+      return {
+        messages: found.messages.map(read),
+        pending: pending.map(read),
+        next: found.next && encodeCursor(found.next),
+      };
     });
   }
 
@@ -310,9 +309,11 @@ export class Conversation {
 
   /** The tree: every turn that the conversation sees, with the first words of each. */
   async graph(options: { readonly atVersion?: number } = {}): Promise<readonly LabelledTurn[]> {
-    return this.#access.view((view) =>
-      graphTurns(view.tree, options.atVersion).map((turn) => ({ ...turn, label: labelOf(view, turn) })),
-    );
+    const { atVersion } = options;
+    return this.#access.view((view) => {
+      if (atVersion !== undefined) assertVersion(view.tree, atVersion, 'atVersion');
+      return graphTurns(view.tree, atVersion).map((turn) => ({ ...turn, label: labelOf(view, turn) }));
+    });
   }
 
   /** The turns under the same parent, by ordinal. */
@@ -322,15 +323,7 @@ export class Conversation {
 
   /** Leaf and graph revision as they were after a version. */
   async at(version: number): Promise<PastHead> {
-    return this.#access.view(({ tree }) => {
-      if (!Number.isInteger(version) || version < 1 || version > tree.head.version) {
-        throw new TurnkeepError('invalid_value', {
-          path: 'version',
-          reason: `a whole number from 1 to ${tree.head.version}`,
-        });
-      }
-      return headAtVersion(tree, version);
-    });
+    return this.#access.view(({ tree }) => headAtVersion(tree, version, 'version'));
   }
 
   async state(options: PathOptions = {}): Promise<WorkingState> {
@@ -383,15 +376,21 @@ function answersCall(message: NewMessage): boolean {
   );
 }
 
-/** The prompts of turns under this leaf that have not started: a submitted turn shows at once. */
-function pendingPrompts({ tree, bodies }: View, leaf: TurnId | null): readonly Message[] {
-  if (leaf !== tree.head.leaf) return [];
+/** The prompts of turns behind the active leaf that have not started: a submitted turn shows at once. */
+function pendingPrompts({ tree }: View, pin: PagePin): readonly PlacedMessage[] {
+  const { leaf, lastSequence, atVersion } = pin;
+  if (leaf !== tree.head.leaf || atVersion !== null) return [];
   return tree.head.busy.flatMap((turnId) => {
     const turn = ownTurn(tree, turnId);
-    if (!turn || hasStarted(turn.row.state) || turn.row.parentTurnId !== leaf) return [];
-    const placed = messagesAt(tree, tree.head.conversationId, turn.branch, turn.position);
-    return placed.map((message) => readMessage(tree, bodies, message));
+    if (!turn || hasStarted(turn.row.state) || !isBehind(turn.row, leaf)) return [];
+    const prompts = messagesAt(tree, tree.head.conversationId, turn.branch, turn.position);
+    return prompts.filter((message) => message.sequence <= lastSequence);
   });
+}
+
+/** True where the turn goes on from the whole leaf, not from a message within it. */
+function isBehind(turn: TurnRow, leaf: TurnId | null): boolean {
+  return turn.parentTurnId === leaf && turn.parentMessageId === null;
 }
 
 function labelOf(view: View, turn: GraphTurn): string {

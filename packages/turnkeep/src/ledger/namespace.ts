@@ -1,6 +1,8 @@
+import { z } from 'zod';
 import type { HeadQuery } from '../core/backend.ts';
 import type { Head } from '../core/head.ts';
 import { sameJson } from '../core/encoding.ts';
+import { TurnkeepError } from '../core/errors.ts';
 import type { Json, JsonObject } from '../core/json.ts';
 import { assertId } from '../core/ids.ts';
 import type { ConversationId, NamespaceId } from '../core/ids.ts';
@@ -8,6 +10,7 @@ import { Bodies } from '../core/read/bodies.ts';
 import { conversationInfo } from '../core/read/listing.ts';
 import type { ConversationInfo } from '../core/read/listing.ts';
 import type { Receipt } from '../core/receipt.ts';
+import { id } from '../core/shapes.ts';
 import type { Access } from './access.ts';
 import { assertPageLimit, Conversation } from './conversation.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
@@ -39,10 +42,18 @@ export interface ConversationPage {
   readonly next: string | null;
 }
 
+/** Where a list goes on: after this time and conversation, in the order that the times are of. */
 interface ListCursor {
+  readonly order: 'activity' | 'created';
   readonly at: number;
   readonly conversationId: ConversationId;
 }
+
+const listCursor: z.ZodType<ListCursor> = z.strictObject({
+  order: z.enum(['activity', 'created']),
+  at: z.number(),
+  conversationId: id,
+});
 
 /** One tenant's conversations. Nothing is ever read or written across namespaces. */
 export class Namespace {
@@ -72,17 +83,20 @@ export class Namespace {
   async page(options: ListOptions = {}): Promise<ConversationPage> {
     const { limit = 50, order = 'activity', owner, reader } = options;
     assertPageLimit(limit);
-    const after =
-      options.after === undefined ? undefined : decodeCursor<ListCursor>(options.after, ['at', 'conversationId']);
+    const after = options.after === undefined ? undefined : decodeCursor(options.after, listCursor);
+    if (after && after.order !== order) {
+      throw new TurnkeepError('bad_cursor', { reason: `it is of a list by ${after.order}, not by ${order}` });
+    }
     return this.#access.read(this.id, (rows) => {
       const bodies = new Bodies(rows, this.#access.surroundings.sha256);
       const items: ConversationInfo[] = [];
-      let query: HeadQuery = { order, owner, after, limit: limit + 1 };
+      const start = after && { at: after.at, conversationId: after.conversationId };
+      let query: HeadQuery = { order, owner, after: start, limit: limit + 1 };
       for (;;) {
         const heads = rows.heads(query);
         for (const head of heads) {
-          if (items.length === limit) return { items, next: encodeCursor(query.after ?? {}) };
-          query = { ...query, after: cursorOf(head, order) };
+          if (items.length === limit) return { items, next: encodeCursor({ order, ...query.after }) };
+          query = { ...query, after: placeOf(head, order) };
           const info = isListed(head, options) ? conversationInfo(bodies, head, reader) : undefined;
           if (info && fits(info, options)) items.push(info);
         }
@@ -128,7 +142,7 @@ export class Namespace {
   }
 }
 
-function cursorOf(head: Head, order: 'activity' | 'created'): ListCursor {
+function placeOf(head: Head, order: 'activity' | 'created'): NonNullable<HeadQuery['after']> {
   return { at: order === 'activity' ? head.lastActivityAt : head.createdAt, conversationId: head.conversationId };
 }
 

@@ -54,7 +54,7 @@ describe('pages of a path', () => {
   test('a cursor of another path is refused', () => {
     const story = given(commit(...turn('t1')), commit(...turn('t2')));
     story.write(commit(...turn('t3', [], { parent: { turnId: 't1' } })).expecting({ graphRevision: 4 }));
-    const cursor = { leaf: 't2', lastSequence: 3, owner: 'c', branch: 1, position: 1, sequence: 3 };
+    const cursor = { leaf: 't2', lastSequence: 3, atVersion: null, owner: 'c', branch: 1, position: 1, sequence: 3 };
     expect(() => page(story, 1, cursor)).toThrow(expect.objectContaining({ code: 'bad_cursor' }));
   });
 

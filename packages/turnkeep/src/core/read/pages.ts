@@ -5,10 +5,16 @@ import type { PlacedMessage, Seen } from '../tree/messages.ts';
 import { pathTo } from '../tree/path.ts';
 import type { Tree } from '../tree/path.ts';
 
-/** Where a page ended. It pins the path and its last sequence, so that later commits do not disturb the reading. */
-export interface PageCursor {
+/** What a reading keeps to from its first page on, so that later commits do not disturb it. */
+export interface PagePin {
   readonly leaf: TurnId | null;
   readonly lastSequence: number;
+  /** `null`: the conversation as it is. */
+  readonly atVersion: number | null;
+}
+
+/** Where a page ended, and what its reading is pinned to. */
+export interface PageCursor extends PagePin {
   readonly owner: string;
   readonly branch: number;
   readonly position: number;
@@ -16,17 +22,18 @@ export interface PageCursor {
 }
 
 export interface PageOptions {
-  /** Absent: the active leaf. */
+  /** Absent: the active leaf. The cursor says it where there is one. */
   readonly leaf?: TurnId | null | undefined;
   readonly after?: PageCursor | undefined;
   readonly limit: number;
-  /** Own messages of later versions are left out: the conversation as it was. */
+  /** Own messages of later versions are left out: the conversation as it was. The cursor says it where there is one. */
   readonly atVersion?: number | undefined;
 }
 
 export interface PlacedPage {
   /** Root first. */
   readonly messages: readonly PlacedMessage[];
+  readonly pin: PagePin;
   /** `null` at the end of the path. */
   readonly next: PageCursor | null;
 }
@@ -34,18 +41,30 @@ export interface PlacedPage {
 /** A page of the path from the root to a leaf. */
 export function placedPage(tree: Tree, options: PageOptions): PlacedPage {
   const { after, limit } = options;
-  const leaf = after ? after.leaf : options.leaf === undefined ? tree.head.leaf : options.leaf;
-  const lastSequence = after?.lastSequence ?? tree.head.lastSequence;
+  const pin = after ? pinOf(after) : newPin(tree, options);
+  const seen = { sequence: pin.lastSequence, version: pin.atVersion ?? undefined };
   const messages: PlacedMessage[] = [];
-  for (const message of onwards(tree, leaf, { sequence: lastSequence, version: options.atVersion }, limit + 1, after)) {
+  for (const message of onwards(tree, pin.leaf, seen, limit + 1, after)) {
     messages.push(message);
     if (messages.length > limit) break;
   }
   const page = messages.slice(0, limit);
   const last = page.at(-1);
-  if (messages.length <= limit || !last) return { messages: page, next: null };
+  if (messages.length <= limit || !last) return { messages: page, pin, next: null };
   const { owner, branch, position, sequence } = last;
-  return { messages: page, next: { leaf, lastSequence, owner, branch, position, sequence } };
+  return { messages: page, pin, next: { ...pin, owner, branch, position, sequence } };
+}
+
+function pinOf({ leaf, lastSequence, atVersion }: PageCursor): PagePin {
+  return { leaf, lastSequence, atVersion };
+}
+
+function newPin({ head }: Tree, { leaf, atVersion }: PageOptions): PagePin {
+  return {
+    leaf: leaf === undefined ? head.leaf : leaf,
+    lastSequence: head.lastSequence,
+    atVersion: atVersion ?? null,
+  };
 }
 
 function* onwards(

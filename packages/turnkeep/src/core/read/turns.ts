@@ -1,5 +1,6 @@
 import type { TurnState } from '../change.ts';
 import { headerAt } from '../decide.ts';
+import { TurnkeepError } from '../errors.ts';
 import type { OperationId, TurnId } from '../ids.ts';
 import type { Json } from '../json.ts';
 import { afterSeparator, KEYS } from '../keys.ts';
@@ -81,11 +82,20 @@ export function readSiblings(tree: Tree, turnId: TurnId): readonly Sibling[] {
   return all.map(({ turnId: id, ordinal, why, state }) => ({ turnId: id, ordinal, why, state }));
 }
 
-/** A conversation's head as it was after a version. */
+/** A conversation's head as it was after a version; `invalid_value` where it has none of that number. */
 export function headAtVersion(
   tree: Tree,
   version: number,
+  path: string,
 ): { readonly leaf: TurnId | null; readonly graphRevision: number } {
+  assertVersion(tree, version, path);
   const { leaf, graphRevision } = headerAt(tree.rows, tree.head.conversationId, version);
   return { leaf, graphRevision };
+}
+
+/** Throws `invalid_value` unless the conversation has a version of that number. `path` names it in the caller's input. */
+export function assertVersion(tree: Tree, version: number, path: string): void {
+  const last = tree.head.version;
+  if (Number.isInteger(version) && version >= 1 && version <= last) return;
+  throw new TurnkeepError('invalid_value', { path, reason: `a whole number from 1 to ${last}` });
 }
