@@ -332,7 +332,10 @@ describe.each(BACKENDS)('faults of other stores, on %s', (backend) => {
       expect((await other.window(1)).messages).toMatchObject([{ parts: text('last words') }]);
     });
     const { faults } = await store.ledger.verify();
-    expect(faults).toMatchObject([{ kind: 'record_digest', place: 'conversation c, version 2, record 0' }]);
+    const fault = { kind: 'record_digest', place: 'conversation c, version 2, record 0' };
+    expect(faults).toContainEqual(expect.objectContaining(fault));
+    // An index that still has the words as they were may say so too; no other record is blamed.
+    expect(faults.filter(({ kind }) => kind !== 'store')).toHaveLength(1);
   });
 });
 

@@ -93,8 +93,9 @@ describe.each(BACKENDS)('messages, on %s', (backend) => {
     const report = await store.ledger.verify();
     expect(report).toMatchObject({ conversations: 1, commits: 2, records: 2, faults: [] });
     await store.damage('two');
-    const damaged = await store.ledger.verify();
-    expect(damaged.faults).toMatchObject([{ kind: 'record_digest', place: 'conversation c, version 2, record 0' }]);
+    const { faults } = await store.ledger.verify();
+    const fault = { kind: 'record_digest', place: 'conversation c, version 2, record 0' };
+    expect(faults).toContainEqual(expect.objectContaining(fault));
   });
 
   test('callers may append in parallel through any handle: none is lost, and sequences have no gap', async () => {

@@ -108,7 +108,7 @@ describe('a fence', () => {
     story.when(commit(answer('r1', ['x']))).thenWrites({ late: true });
   });
 
-  test('a stale token writes nothing, whatever the commit wants', () => {
+  test('I7: a stale token writes nothing, whatever the commit wants', () => {
     const story = held();
     story.write(commit(takeover('t1', 'two', 1)));
     const details = { turnId: 't1', attempt: 'one', token: 1, currentToken: 2 };
