@@ -36,32 +36,34 @@ export interface WatchOptions {
 
 const STEP = 256;
 
-export async function* watchConversation(
+export function watchConversation(
   access: ConversationAccess,
   options: WatchOptions,
 ): AsyncGenerator<ConversationEvent> {
-  let last = cursorOf(options.after);
+  let last: number | undefined;
   const { conversationId, namespace } = access;
-  yield* follow(access.access, namespace, options, async () => {
+  return follow(access.access, namespace, options, async () => {
+    const after = last ?? cursorOf(options.after);
     const events = await access.access.read(namespace, (rows) => {
       const head = rows.head(conversationId);
-      const versions = Array.from({ length: Math.min(STEP, (head?.version ?? 0) - last) }, (_, at) => last + 1 + at);
+      const versions = Array.from({ length: Math.min(STEP, (head?.version ?? 0) - after) }, (_, at) => after + 1 + at);
       return versions.map((version) => eventAt(rows, conversationId, version));
     });
-    last += events.length;
+    last = after + events.length;
     return events;
   });
 }
 
-export async function* watchNamespace(
+export function watchNamespace(
   access: Access,
   namespace: NamespaceId,
   options: WatchOptions,
 ): AsyncGenerator<NamespaceEvent> {
-  let last = cursorOf(options.after);
-  yield* follow(access, namespace, options, async () => {
-    const entries = await access.backend.feed(namespace, last, STEP);
-    last = entries.at(-1)?.position ?? last;
+  let last: number | undefined;
+  return follow(access, namespace, options, async () => {
+    const after = last ?? cursorOf(options.after);
+    const entries = await access.backend.feed(namespace, after, STEP);
+    last = entries.at(-1)?.position ?? after;
     return access.read(namespace, (rows) =>
       entries.map(({ position, conversationId, version }) => ({ position, ...eventAt(rows, conversationId, version) })),
     );
@@ -74,19 +76,39 @@ function cursorOf(after: number | undefined): number {
   throw new TurnkeepError('bad_cursor', { reason: 'a whole number from 0 on' });
 }
 
-/** Hands out what `next` finds until it finds nothing, then waits for a commit and goes on. */
-async function* follow<Event>(
+/**
+ * Hands out what `next` finds until it finds nothing, then waits for a commit and goes on. Whoever breaks off while it
+ * waits (`return`) is answered at once: a generator alone would first wait for a commit.
+ */
+function follow<Event>(
   access: Access,
   namespace: NamespaceId,
   options: WatchOptions,
   next: () => Promise<readonly Event[]>,
 ): AsyncGenerator<Event> {
   const bell = new Bell();
+  const events = listening(access, namespace, options, next, bell);
+  const end = events.return.bind(events);
+  return Object.assign(events, {
+    return: (value: unknown) => {
+      bell.end();
+      return end(value);
+    },
+  });
+}
+
+async function* listening<Event>(
+  access: Access,
+  namespace: NamespaceId,
+  options: WatchOptions,
+  next: () => Promise<readonly Event[]>,
+  bell: Bell,
+): AsyncGenerator<Event> {
   const stopListening = access.backend.onCommit(namespace, () => bell.ring());
-  const onAbort = () => bell.ring();
+  const onAbort = () => bell.end();
   options.signal?.addEventListener('abort', onAbort);
   try {
-    while (!options.signal?.aborted) {
+    while (!bell.ended && !options.signal?.aborted) {
       const rung = bell.listen();
       const events = await next();
       yield* events;
@@ -102,6 +124,7 @@ async function* follow<Event>(
 
 /** Wakes who listens; a ring between `listen` and the waiting is not lost. */
 class Bell {
+  ended = false;
   #ring: (() => void) | undefined;
 
   listen(): Promise<void> {
@@ -112,6 +135,12 @@ class Bell {
 
   ring(): void {
     this.#ring?.();
+  }
+
+  /** Rings for the last time. */
+  end(): void {
+    this.ended = true;
+    this.ring();
   }
 }
 

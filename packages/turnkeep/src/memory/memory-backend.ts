@@ -108,11 +108,18 @@ export class MemoryBackend implements Backend {
   }
 
   async close(): Promise<void> {
+    if (this.#closed) return;
     this.#closed = true;
+    // Whoever waits for a commit is woken, and told that none will come.
+    for (const namespace of this.#listeners.keys()) this.#ring(namespace);
   }
 
   #write(namespace: NamespaceId, writes: WriteSet): void {
     this.#namespace(namespace).apply(writes);
+    this.#ring(namespace);
+  }
+
+  #ring(namespace: NamespaceId): void {
     for (const listener of this.#listeners.get(namespace) ?? []) queueMicrotask(listener);
   }
 

@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest';
+import { mintCommitId } from '../platform/random.ts';
+import { systemSurroundings } from '../platform/surroundings.ts';
+import { Ledger } from './ledger.ts';
+import { openBackend } from './open.ts';
+
+/** A store that counts who listens to it. */
+async function opened() {
+  const backend = await openBackend('memory:');
+  const onCommit = backend.onCommit.bind(backend);
+  const count = { listeners: 0 };
+  backend.onCommit = (...args) => {
+    const stop = onCommit(...args);
+    count.listeners += 1;
+    return () => {
+      count.listeners -= 1;
+      stop();
+    };
+  };
+  const ledger = new Ledger(backend, systemSurroundings, mintCommitId);
+  const space = ledger.namespace('n');
+  await space.conversation('c').create();
+  return { count, ledger, watches: [space.watch({ after: 1 }), space.conversation('c').watch({ after: 1 })] };
+}
+
+test('a watcher that breaks off while it waits is let go at once, and listens no more', async () => {
+  const { count, watches } = await opened();
+  for (const events of watches) {
+    const waiting = events.next();
+    await events.return(undefined);
+    expect(await waiting).toEqual({ done: true, value: undefined });
+    expect(count.listeners).toBe(0);
+    expect(await events.next()).toEqual({ done: true, value: undefined });
+  }
+});
+
+test('a watcher that gives up by its signal returns, and listens no more', async () => {
+  const { count, ledger } = await opened();
+  const stopping = new AbortController();
+  const waiting = ledger.namespace('n').watch({ after: 1, signal: stopping.signal }).next();
+  stopping.abort();
+  expect(await waiting).toEqual({ done: true, value: undefined });
+  expect(count.listeners).toBe(0);
+});
+
+test('a watcher that waits hears of the end of the store', async () => {
+  const { count, ledger, watches } = await opened();
+  const waiting = watches.map(async (events) => events.next());
+  await ledger.namespaces();
+  await ledger.close();
+  for (const next of waiting) await expect(next).rejects.toMatchObject({ code: 'closed' });
+  expect(count.listeners).toBe(0);
+});
