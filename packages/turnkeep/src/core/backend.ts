@@ -106,7 +106,10 @@ export interface SearchQuery {
   readonly limit: number;
 }
 
-/** A commit that may hold the text; `cursor` as `before` asks for those after it in the order of the search. */
+/**
+ * A commit that may hold the text; `cursor`, a whole number as text, asks as `before` for those after it in the order of
+ * the search.
+ */
 export interface SearchPlace {
   readonly conversationId: ConversationId;
   readonly version: number;

@@ -30,8 +30,6 @@ import { placedWindow } from '../core/read/window.ts';
 import type { Receipt } from '../core/receipt.ts';
 import type { TurnRow } from '../core/rows.ts';
 import { hasStarted, isTerminal } from '../core/rules/turn-states.ts';
-import { LIMITS } from '../core/limits.ts';
-import { TurnkeepError } from '../core/errors.ts';
 import { messagesAt } from '../core/tree/messages.ts';
 import type { PlacedMessage } from '../core/tree/messages.ts';
 import { ownTurn } from '../core/tree/path.ts';
@@ -40,6 +38,7 @@ import { Checkpoints } from './checkpoints.ts';
 import { Commitments } from './commitments.ts';
 import { ConversationAccess } from './conversation-access.ts';
 import { decodeCursor, encodeCursor, pageCursor, windowCursor } from './cursor.ts';
+import { assertPageLimit } from './page-limit.ts';
 import { pathOf } from './path-reads.ts';
 import type { PathOptions } from './path-reads.ts';
 import { searchConversation } from './search.ts';
@@ -396,11 +395,4 @@ function isBehind(turn: TurnRow, leaf: TurnId | null): boolean {
 function labelOf(view: View, turn: GraphTurn): string {
   const first = messagesAt(view.tree, turn.conversationId, turn.branch, turn.position)[0];
   return first ? preview(readMessage(view.tree, view.bodies, first)) : '';
-}
-
-export function assertPageLimit(limit: number): void {
-  if (!Number.isInteger(limit) || limit < 1)
-    throw new TurnkeepError('invalid_value', { path: 'limit', reason: 'a whole number from 1 on' });
-  if (limit <= LIMITS.pageRows) return;
-  throw new TurnkeepError('limit_exceeded', { limit: 'pageRows', max: LIMITS.pageRows, actual: limit, path: 'limit' });
 }

@@ -5,6 +5,7 @@ import { prefixEnd, TABLES } from '../core/keys.ts';
 import type { MessageContent } from '../core/message.ts';
 import { Bodies } from '../core/read/bodies.ts';
 import { placed } from '../core/tree/messages.ts';
+import { assertNotAborted } from './abort.ts';
 import type { Access } from './access.ts';
 
 export interface EraseSubjectOptions {
@@ -37,7 +38,7 @@ export async function eraseSubject(
   let messagesRedacted = 0;
   // Newest first: forks are redacted before an owned source is erased, and what they share only once.
   for await (const { conversationId, owner } of livingConversations(access, namespace)) {
-    options.signal?.throwIfAborted();
+    assertNotAborted(options.signal);
     const idempotencyKey = `${options.idempotencyKey} ${access.surroundings.sha256(conversationId)}`;
     if (owner !== subjectId) {
       messagesRedacted += await redactAll(access, namespace, conversationId, subjectId, { ...options, idempotencyKey });

@@ -8,11 +8,13 @@ import { hitsOfCommit } from '../core/read/search.ts';
 import type { SearchHit, SearchScope } from '../core/read/search.ts';
 import type { RowReader, SearchCandidates } from '../core/backend.ts';
 import { assertNotErased } from '../core/rules/fork.ts';
+import { assertNotAborted } from './abort.ts';
 import type { Access } from './access.ts';
 import type { ConversationAccess } from './conversation-access.ts';
+import { assertPageLimit } from './page-limit.ts';
 
 export interface SearchOptions {
-  /** Hits of one page, 20 when absent. */
+  /** Hits of one page, 20 when absent; more where those of its last commit are. */
   readonly limit?: number | undefined;
   /** The `next` of the page before. */
   readonly after?: string | undefined;
@@ -67,13 +69,15 @@ async function search(
   scopeOf: (rows: RowReader) => SearchScope,
 ): Promise<SearchPage> {
   assertQuery(text);
-  const limit = options.limit ?? 20;
+  const { limit = 20 } = options;
+  assertPageLimit(limit);
   if (isBlank(text)) return { hits: [], next: null };
   const hits: SearchHit[] = [];
   const foldedQuery = fold(text);
   let before = options.after;
+  if (before !== undefined) assertSearchCursor(before);
   for (;;) {
-    options.signal?.throwIfAborted();
+    assertNotAborted(options.signal);
     const query = { text, conversationId, before, limit: CANDIDATES };
     const found = await access.backend.search(namespace, query, options.signal);
     const page = await access.read(namespace, (rows) =>
@@ -110,6 +114,12 @@ function verified(
     if (hits.length >= room && more) return { hits, resume: place.cursor };
   }
   return { hits };
+}
+
+/** Each backend has a place of its own in mind, and all of them are whole numbers. */
+function assertSearchCursor(cursor: string): void {
+  if (typeof cursor === 'string' && /^\d{1,16}$/.test(cursor)) return;
+  throw new TurnkeepError('bad_cursor', { reason: 'it is not a cursor of a search' });
 }
 
 function assertQuery(text: string): void {

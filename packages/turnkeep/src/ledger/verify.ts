@@ -3,6 +3,7 @@ import type { ConversationId, NamespaceId } from '../core/ids.ts';
 import { verifyConversation } from '../core/verify.ts';
 import type { Fault, VerifyCursor } from '../core/verify.ts';
 import { afterPoll } from '../platform/timers.ts';
+import { assertNotAborted } from './abort.ts';
 import type { Access } from './access.ts';
 
 /** How far a checking has come. */
@@ -56,7 +57,7 @@ async function* steps(
 ) {
   let cursor: VerifyCursor | undefined;
   do {
-    signal?.throwIfAborted();
+    assertNotAborted(signal);
     const step = await access.read(namespace, (rows) =>
       verifyConversation(rows, access.surroundings.sha256, conversationId, cursor),
     );

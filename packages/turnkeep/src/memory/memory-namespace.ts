@@ -10,6 +10,7 @@ import type {
   SearchQuery,
   WriteSet,
 } from '../core/backend.ts';
+import { TurnkeepError } from '../core/errors.ts';
 import type { Head } from '../core/head.ts';
 import type { ConversationId } from '../core/ids.ts';
 import type { LogRecord } from '../core/log.ts';
@@ -76,7 +77,7 @@ export class MemoryNamespace implements RowReader {
 
   /** Every commit may hold a match: the reference scans. */
   candidates(query: SearchQuery): SearchCandidates {
-    const start = query.before === undefined ? this.feed.length : Number(query.before);
+    const start = query.before === undefined ? this.feed.length : this.#positionOf(query.before);
     const end = Math.max(0, start - query.limit);
     const owners = query.conversationId === undefined ? undefined : this.#lineage(query.conversationId);
     const entries = this.feed.slice(end, start).reverse();
@@ -84,6 +85,12 @@ export class MemoryNamespace implements RowReader {
       .filter((entry) => owners === undefined || owners.has(entry.conversationId))
       .map(({ conversationId, version, position }) => ({ conversationId, version, cursor: String(position - 1) }));
     return end > 0 ? { places, next: String(end) } : { places };
+  }
+
+  #positionOf(cursor: string): number {
+    const position = Number(cursor);
+    if (position <= this.feed.length) return position;
+    throw new TurnkeepError('bad_cursor', { reason: 'it is not a cursor of this store' });
   }
 
   /** A conversation and those that it inherits from. */

@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest';
+import { text } from '../core/changes.testkit.ts';
+import { openLedger } from './open.ts';
+
+async function opened() {
+  const ledger = await openLedger('memory:');
+  const space = ledger.namespace('n');
+  for (const words of ['one', 'two']) await space.conversation('c').append({ role: 'user', parts: text(words) });
+  return { ledger, space };
+}
+
+test('a page has a limit, and what is none is refused', async () => {
+  const { space } = await opened();
+  for (const limit of [0, -1, 1.5, Number.NaN]) {
+    await expect(space.search('o', { limit })).rejects.toMatchObject({ details: { path: 'limit' } });
+  }
+  await expect(space.search('o', { limit: 1_001 })).rejects.toMatchObject({ code: 'limit_exceeded' });
+});
+
+test('a cursor that is none of a search is refused', async () => {
+  const { space } = await opened();
+  for (const after of ['', 'abc', '-3', '1e3', '999999999999999']) {
+    await expect(space.search('o', { after })).rejects.toMatchObject({ code: 'bad_cursor' });
+  }
+});
+
+test('who gives up is told so by an error of ours', async () => {
+  const { ledger, space } = await opened();
+  const signal = AbortSignal.abort();
+  for (const work of [
+    space.search('o', { signal }),
+    space.eraseSubject('nobody', { idempotencyKey: 'k', signal }),
+    ledger.verify({ signal }),
+  ]) {
+    await expect(work).rejects.toMatchObject({ name: 'TurnkeepError', code: 'aborted' });
+  }
+});
