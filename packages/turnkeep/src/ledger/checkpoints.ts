@@ -5,6 +5,7 @@ import type { Checkpoint, PendingWrite } from '../core/read/checkpoint.ts';
 import type { Receipt } from '../core/receipt.ts';
 import type { WriteOptions } from './access.ts';
 import type { ConversationAccess } from './conversation-access.ts';
+import { assertList } from './list.ts';
 
 /** The resumable states of agents in a conversation. */
 export class Checkpoints {
@@ -40,6 +41,7 @@ export class Checkpoints {
     writes: readonly Omit<CheckpointWrite, 'kind' | 'checkpointId' | 'revision'>[],
     options?: WriteOptions,
   ): Promise<Receipt> {
+    assertList(writes, 'writes');
     const changes = writes.map((write) => ({ kind: 'checkpoint.write' as const, checkpointId, revision, ...write }));
     return this.#access.write(changes, options);
   }

@@ -13,6 +13,7 @@ import type {
 import { headerAt } from '../core/decide.ts';
 import type { ConversationId, MessageId, NamespaceId, OperationId, TurnId } from '../core/ids.ts';
 import { KEYS } from '../core/keys.ts';
+import { callsOf } from '../core/message.ts';
 import type { NewMessage, Part } from '../core/message.ts';
 import { graphTurns } from '../core/read/graph.ts';
 import type { GraphTurn } from '../core/read/graph.ts';
@@ -38,6 +39,7 @@ import { Checkpoints } from './checkpoints.ts';
 import { Commitments } from './commitments.ts';
 import { ConversationAccess } from './conversation-access.ts';
 import { decodeCursor, encodeCursor, pageCursor, windowCursor } from './cursor.ts';
+import { assertList } from './list.ts';
 import { assertPageLimit } from './page-limit.ts';
 import { pathOf } from './path-reads.ts';
 import type { PathOptions } from './path-reads.ts';
@@ -168,6 +170,7 @@ export class Conversation {
     options?: WriteOptions,
   ): Promise<Receipt & { readonly turnId: TurnId }> {
     const { messages, ...rest } = turn;
+    assertList(messages, 'messages');
     const appends = messages.map((message) => ({ kind: 'message.append' as const, message }));
     const receipt = await this.commit([{ kind: 'turn.record', ...rest }, ...appends], options);
     return { ...receipt, turnId: receipt.events[0]?.['turnId'] as TurnId };
@@ -368,11 +371,11 @@ export class Conversation {
   }
 }
 
+/** Nothing has checked the message yet: one that is none is refused by its commit, with the path of the fault. */
 function answersCall(message: NewMessage): boolean {
-  return (
-    message.parts.some((part) => part.type === 'tool_result') &&
-    !message.parts.some((part) => part.type === 'tool_call')
-  );
+  const parts: unknown = (message as NewMessage | null | undefined)?.parts;
+  if (!Array.isArray(parts) || parts.some((part) => typeof part !== 'object' || part === null)) return false;
+  return callsOf(parts as readonly Part[]).answers.length > 0; // of what has no type nothing is read
 }
 
 /** The prompts of turns behind the active leaf that have not started: a submitted turn shows at once. */

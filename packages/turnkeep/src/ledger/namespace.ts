@@ -72,12 +72,16 @@ export class Namespace {
     return new Conversation(this.#access, this.id, id);
   }
 
-  /** Sends a whole commit of unknown origin, checked before anything is written. */
+  /** Sends a whole commit of unknown origin, checked before anything is written; of this namespace, whether it says so or not. */
   async commit(
     commit: { readonly [field: string]: unknown },
     options: { readonly signal?: AbortSignal } = {},
   ): Promise<Receipt> {
-    return this.#access.send({ ...commit, namespace: this.id }, options.signal);
+    const { namespace = this.id } = commit;
+    if (namespace !== this.id) {
+      throw new TurnkeepError('invalid_value', { path: 'commit.namespace', reason: `this is ${this.id}` });
+    }
+    return this.#access.send({ ...commit, namespace }, options.signal);
   }
 
   /** One page of conversations, newest first by the order asked for. Erased ones are not listed. */
@@ -155,12 +159,10 @@ function fits(info: ConversationInfo, options: ListOptions): boolean {
   const { participant, label } = options;
   if (participant !== undefined && !info.participants.includes(participant)) return false;
   if (label !== undefined && !info.labels.includes(label)) return false;
-  return Object.entries(options.metadata ?? {}).every(([field, value]) =>
-    sameJson(fieldOf(info.metadata, field), value),
-  );
+  return Object.entries(options.metadata ?? {}).every(([field, value]) => holds(info.metadata, field, value));
 }
 
-function fieldOf(metadata: Json, field: string): Json | undefined {
+function holds(metadata: Json, field: string, value: Json): boolean {
   const isObject = typeof metadata === 'object' && metadata !== null && !Array.isArray(metadata);
-  return isObject && Object.hasOwn(metadata, field) ? (metadata as JsonObject)[field] : undefined;
+  return isObject && Object.hasOwn(metadata, field) && sameJson((metadata as JsonObject)[field], value);
 }

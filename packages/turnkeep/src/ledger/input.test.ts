@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest';
+import { call, text } from '../core/changes.testkit.ts';
+import type { NewMessage, Part } from '../core/message.ts';
+import { openLedger } from './open.ts';
+
+async function opened() {
+  const space = (await openLedger('memory:')).namespace('n');
+  return { space, conversation: space.conversation('c') };
+}
+
+test('what is no message is refused with its path, and not by a crash', async () => {
+  const { conversation } = await opened();
+  for (const message of [null, undefined, 5, {}, { role: 'user' }, { role: 'user', parts: [null] }]) {
+    // A caller without types may send anything.
+    await expect(conversation.append(message as unknown as NewMessage)).rejects.toMatchObject({
+      code: 'invalid_value',
+    });
+  }
+  await expect(conversation.record({ origin: 'x' } as never)).rejects.toMatchObject({ details: { path: 'messages' } });
+  await expect(conversation.checkpoints.write('k', 0, {} as never)).rejects.toMatchObject({
+    details: { path: 'writes' },
+  });
+});
+
+test('a message that answers a call and makes another stands with the call, in no turn of its own', async () => {
+  const { conversation } = await opened();
+  await conversation.commit([{ kind: 'turn.record', turnId: 't', origin: 'import' }, call('a', ['first'])]);
+  const parts: readonly Part[] = [
+    { type: 'tool_result', callId: 'first', status: 'ok' },
+    { type: 'tool_call', callId: 'second', name: 'look' },
+  ];
+  const { events } = await conversation.append({ role: 'tool', parts });
+  expect(events).toMatchObject([{ kind: 'message.append', turnId: 't', late: true }]);
+});
+
+test('a commit of another namespace is not taken for one of this', async () => {
+  const { space } = await opened();
+  const commit = {
+    commitId: 'k',
+    conversationId: 'c',
+    changes: [{ kind: 'message.append', message: { role: 'user', parts: text('x') } }],
+  };
+  await expect(space.commit({ ...commit, namespace: 'other' })).rejects.toMatchObject({
+    details: { path: 'commit.namespace' },
+  });
+  expect(await space.commit({ ...commit, namespace: 'n' })).toMatchObject({ version: 1 });
+  expect(await space.commit(commit)).toMatchObject({ version: 1, replayed: true });
+});
+
+test('a list by a metadata field of null shows those that hold null, not those without it', async () => {
+  const { space } = await opened();
+  await space.conversation('holds').create({ metadata: { a: null } });
+  await space.conversation('lacks').create({ metadata: { b: 1 } });
+  const { items } = await space.page({ metadata: { a: null } });
+  expect(items.map(({ conversationId }) => conversationId)).toEqual(['holds']);
+});
