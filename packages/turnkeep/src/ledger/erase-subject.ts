@@ -1,10 +1,13 @@
-import type { HeadQuery } from '../core/backend.ts';
+import type { HeadQuery, RowReader } from '../core/backend.ts';
+import type { Sha256 } from '../core/digest.ts';
 import { TurnkeepError } from '../core/errors.ts';
 import type { ConversationId, MessageId, NamespaceId } from '../core/ids.ts';
-import { prefixEnd, TABLES } from '../core/keys.ts';
+import { KEYS, prefixEnd, TABLES } from '../core/keys.ts';
 import type { MessageContent } from '../core/message.ts';
 import { Bodies } from '../core/read/bodies.ts';
-import { placed } from '../core/tree/messages.ts';
+import { placed, segmentSees } from '../core/tree/messages.ts';
+import type { PlacedMessage } from '../core/tree/messages.ts';
+import { inheritedSegments } from '../core/tree/path.ts';
 import { assertNotAborted } from './abort.ts';
 import type { Access } from './access.ts';
 
@@ -40,12 +43,9 @@ export async function eraseSubject(
   for await (const { conversationId, owner } of livingConversations(access, namespace)) {
     assertNotAborted(options.signal);
     const idempotencyKey = `${options.idempotencyKey} ${access.surroundings.sha256(conversationId)}`;
-    if (owner !== subjectId) {
-      messagesRedacted += await redactAll(access, namespace, conversationId, subjectId, { ...options, idempotencyKey });
-      continue;
-    }
-    // A fork that lives on shares what was said here: the person's own words go there too.
+    // Of a conversation that goes too: a fork that lives on shares what was said here.
     messagesRedacted += await redactAll(access, namespace, conversationId, subjectId, { ...options, idempotencyKey });
+    if (owner !== subjectId) continue;
     await access.write(namespace, conversationId, [{ kind: 'conversation.erase' }], {
       idempotencyKey: `${idempotencyKey} erase`,
     });
@@ -89,30 +89,66 @@ async function redactAll(
   return redacted;
 }
 
-/** The own messages that a person wrote and whose words are there, in batches. */
+/** The messages that a person wrote, that a conversation must redact, and whose words are there, in batches. */
 async function* authored(
   access: Access,
   namespace: NamespaceId,
   conversationId: ConversationId,
   subjectId: string,
 ): AsyncGenerator<readonly MessageId[]> {
-  let from: string = TABLES.messages;
-  for (;;) {
+  let left: RangeOfMessages | undefined;
+  for (let next = 0; ;) {
     const slice = await access.read(namespace, (rows) => {
-      const bodies = new Bodies(rows, access.surroundings.sha256);
-      const found = rows.scan(conversationId, { from, to: prefixEnd(TABLES.messages), limit: MESSAGES });
-      const messages = found.map((row) => placed(conversationId, row.key, row.value));
-      const theirs = messages.filter(
-        ({ row }) => (bodies.body(row.ref) as MessageContent | undefined)?.author?.id === subjectId,
-      );
-      return {
-        messageIds: theirs.map(({ row }) => row.messageId),
-        last: found.at(-1)?.key,
-        full: found.length === MESSAGES,
-      };
+      const range = left ?? rangesOf(rows, conversationId)[next];
+      return range && sliceOf(rows, access.surroundings.sha256, range, subjectId);
     });
+    if (!slice) return;
     if (slice.messageIds.length > 0) yield slice.messageIds;
-    if (!slice.full || slice.last === undefined) return;
-    from = `${slice.last}\u0000`;
+    left = slice.rest;
+    if (!left) next += 1;
   }
+}
+
+/** A stretch of the messages of one conversation that another one answers for. */
+interface RangeOfMessages {
+  readonly owner: ConversationId;
+  readonly from: string;
+  readonly to: string;
+  readonly sees: (message: PlacedMessage) => boolean;
+}
+
+/** The own messages, and those inherited of conversations that were erased: nobody else answers for them any more. */
+function rangesOf(rows: RowReader, conversationId: ConversationId): readonly RangeOfMessages[] {
+  const head = rows.head(conversationId);
+  if (!head) return [];
+  const orphaned = inheritedSegments({ rows, head }).filter(({ owner }) => rows.head(owner)?.erasedAt !== null);
+  const inherited = orphaned.map((segment) => {
+    const from = KEYS.messagesOf(segment.branch);
+    return { owner: segment.owner, from, to: prefixEnd(from), sees: (one: PlacedMessage) => segmentSees(segment, one) };
+  });
+  const from = TABLES.messages;
+  return [{ owner: conversationId, from, to: prefixEnd(from), sees: () => true }, ...inherited];
+}
+
+/** The first messages of a range that are the person's, and what is left of it. */
+function sliceOf(
+  rows: RowReader,
+  sha256: Sha256,
+  range: RangeOfMessages,
+  subjectId: string,
+): { readonly messageIds: readonly MessageId[]; readonly rest: RangeOfMessages | undefined } {
+  const bodies = new Bodies(rows, sha256);
+  const found = rows.scan(range.owner, { from: range.from, to: range.to, limit: MESSAGES });
+  const theirs = found
+    .map((row) => placed(range.owner, row.key, row.value))
+    .filter((message) => range.sees(message) && authorOf(bodies, message) === subjectId);
+  const last = found.length === MESSAGES ? found.at(-1) : undefined;
+  return {
+    messageIds: theirs.map(({ row }) => row.messageId),
+    rest: last && { ...range, from: `${last.key}\u0000` },
+  };
+}
+
+function authorOf(bodies: Bodies, message: PlacedMessage): string | undefined {
+  return (bodies.body(message.row.ref) as MessageContent | undefined)?.author?.id;
 }
