@@ -12,11 +12,14 @@ const LIBRARY = 'packages/turnkeep';
 /** The compiled library. */
 export const DIST: string = join(ROOT, LIBRARY, 'dist');
 
-/** A mutation may turn a walk into an endless one: that is noticed too. */
+/** A mutation may turn a walk into an endless one. The slowest file of tests takes 3 s on a machine of its own. */
 const PATIENCE_MS = 60_000;
 
-/** How the tests answered: red, as they must; green; not made at all; or broken so that no test could even begin. */
-export type Verdict = 'killed' | 'survived' | 'not_found' | 'does_not_load';
+/**
+ * How the tests answered: red, as they must, or without an end, which is noticed too; green; not made at all; or broken so
+ * that no test could even begin.
+ */
+export type Verdict = 'killed' | 'endless' | 'survived' | 'not_found' | 'does_not_load';
 
 /** The test files that must turn red, below `dist`. */
 export function testFilesOf(mutation: Mutation): readonly string[] {
@@ -73,7 +76,7 @@ export class Laboratory {
     const vitest = join(ROOT, 'node_modules/vitest/vitest.mjs');
     const quiet = ['--bail=1', '--no-file-parallelism', '--reporter=json', `--outputFile=${report}`];
     const status = await finished(process.execPath, [vitest, 'run', ...quiet, ...paths], this.#folder);
-    if (status === 'overdue') return 'killed';
+    if (status === 'overdue') return 'endless';
     const { numFailedTests, numPassedTests } = JSON.parse(readFileSync(report, 'utf8')) as {
       readonly numFailedTests: number;
       readonly numPassedTests: number;

@@ -126,6 +126,12 @@ export const MESSAGES: readonly Mutation[] = [
   },
   {
     file: MESSAGE,
+    breaks: 'a fork puts words into its source’s mouth',
+    find: 'if (message.row.ref.owner !== draft.conversationId)',
+    replace: 'if (false)',
+  },
+  {
+    file: MESSAGE,
     breaks: 'redacted words stay where nothing replaces them',
     find: 'draft.redact(message.row.ref, redaction)',
     replace: '0',

@@ -105,8 +105,8 @@ export const READS: readonly Mutation[] = [
   {
     file: PAGES,
     breaks: 'a page sees what came after its cursor was made',
-    find: 'after?.lastSequence ?? tree.head.lastSequence',
-    replace: 'tree.head.lastSequence',
+    find: 'const pin = after ? pinOf(after) : newPin(tree, options)',
+    replace: 'const pin = newPin(tree, options)',
   },
   {
     file: 'core/read/message.js',

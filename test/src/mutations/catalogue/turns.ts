@@ -28,6 +28,13 @@ export const TURNS: readonly Mutation[] = [
   },
   {
     file: TURN,
+    breaks: 'a commit opens again the operation that it ended',
+    find: 'assertNewOperation(draft, operationId);',
+    replace: '',
+    tests: ['rules/operation'],
+  },
+  {
+    file: TURN,
     breaks: 'a submit may take the id of a message that is there',
     find: 'if (findMessage(draft.tree, messageId))',
     replace: 'if (false)',

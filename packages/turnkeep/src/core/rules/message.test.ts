@@ -340,6 +340,16 @@ describe('message.redact', () => {
     }
   });
 
+  test('from a fork takes words away, and puts none in their place', () => {
+    const story = given(commit(...turn('t1', [say('a1')])), commit(fork('c', 'a1')).to('fork'));
+    story.when(commit(redact('a1', 'mine')).to('fork')).thenRefuses('invalid_value', {
+      path: 'commit.changes[0].replacement',
+      reason: 'only the conversation that said the words puts others in their place',
+    });
+    story.write(commit(redact('a1')).to('fork'));
+    expect(story.seen('c').messages()[1]).toMatchObject({ parts: [], redaction: { reason: 'asked' } });
+  });
+
   test('an append that a redaction overtakes stays out', () => {
     given(commit(...turn('t1', [say('a1')])))
       .whenOvertaken(commit(say('a1')), commit(redact('a1')))

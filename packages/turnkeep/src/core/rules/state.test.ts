@@ -84,6 +84,15 @@ describe('who makes entries', () => {
     story.when(commit(aim('x', 'nobody'))).thenRefuses('no_turn', { turnId: 'nobody' });
   });
 
+  test('no leaf that was selected before it has started', () => {
+    const story = given(commit(...turn('t1', [aim('one')])), commit(submit('t2')));
+    story.write(commit(select('t2')).expecting({ graphRevision: 3 }));
+    for (const turnId of [undefined, 't2']) {
+      story.when(commit(aim('x', turnId))).thenRefuses('turn_not_running', { turnId: 't2', state: 'preparing' });
+    }
+    expect(story.seen().state('t2').objective).toBe('one');
+  });
+
   test('the conversation itself, before its first turn', () => {
     const story = given(commit(aim('first')));
     expect(story.seen().state()).toMatchObject({ objective: 'first' });
