@@ -51,7 +51,7 @@ export class Oracle {
       replayed: false,
     };
     for (const [words, redaction] of draft.redactions) Object.assign(words, { content: null, redaction });
-    const moments = [...before.moments, { receipt, asked: envelope.canonical, leaf: before.leaf, words: draft.words }];
+    const moments = [...before.moments, { receipt, asked: envelope.contentDigest, leaf: before.leaf, words: draft.words }];
     const after = { ...before, version, moments, versions: withMember(before.versions, commitId, version) };
     this.#conversations.set(
       conversationId,
@@ -108,7 +108,7 @@ function commitReplay(conversation: Conversation, envelope: Envelope): Receipt |
   const { commitId } = envelope.commit;
   const moment = conversation.moments[(conversation.versions.get(commitId) ?? 0) - 1];
   const isWhole = moment?.words.every((words) => words.content !== null);
-  if (moment && isWhole && moment.asked !== envelope.canonical) refuse('commit_id_reused', { commitId });
+  if (moment && isWhole && moment.asked !== envelope.contentDigest) refuse('commit_id_reused', { commitId });
   return moment?.receipt;
 }
 

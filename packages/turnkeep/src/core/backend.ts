@@ -67,8 +67,10 @@ export interface WriteSet {
 /** What a backend is asked to commit: the commit, checked and complete, and what was settled once for it. */
 export interface Envelope {
   readonly commit: Commit;
-  /** The commit as the caller sent it, without ids that were minted, in sorted form. */
-  readonly canonical: string;
+  /** Digest of the changes as the caller sent them, without ids that were minted, whatever the order of keys. */
+  readonly contentDigest: string;
+  /** About how long the commit is, in UTF-16 units: what a group of them is measured by. */
+  readonly length: number;
   /** Milliseconds since the epoch. */
   readonly now: number;
   /** 16 random bytes each, in base64url; one for the commit and one for each record that it can make. */

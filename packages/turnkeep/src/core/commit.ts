@@ -60,9 +60,11 @@ export function prepareCommit(input: unknown, surroundings: Surroundings): Envel
   for (const [index, change] of commit.changes.entries()) assertChange(change, `commit.changes[${index}]`);
   const changes = commit.changes.map((change, index) => completed(change, index, commit.commitId, surroundings.sha256));
   const records = changes.reduce((sum, change) => sum + ruleFor(change.kind).records(change as never), 0);
+  const content = canonical(commit.changes as unknown as Json);
   return {
     commit: { ...commit, namespace: commit.namespace, changes },
-    canonical: canonical(commit.changes as unknown as Json),
+    contentDigest: surroundings.sha256(content),
+    length: content.length,
     now: surroundings.now(),
     nonces: Array.from({ length: records + 1 }, surroundings.nonce),
   };

@@ -191,7 +191,7 @@ export class Draft {
  * those of records that said the same before.
  */
 export function fingerprint(envelope: Envelope, salts: readonly string[], sha256: Sha256): string {
-  return sha256(`${salts.join(' ')}\n${envelope.canonical}`);
+  return sha256(`${salts.join(' ')}\n${envelope.contentDigest}`);
 }
 
 function withoutWords(record: StoredRecord, redaction: Redaction): StoredRecord {

@@ -1,4 +1,4 @@
-import type { Json } from './json.ts';
+import type { Json, JsonObject } from './json.ts';
 
 const LINE_SEPARATORS = /[\u2028\u2029]/g;
 
@@ -21,13 +21,28 @@ export function decode(text: string): Json {
 export function canonical(value: Json | undefined): string {
   if (value === undefined) return 'null';
   if (value === null || typeof value !== 'object') return JSON.stringify(value);
-  if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
-  const object = value as { readonly [key: string]: Json | undefined };
-  const members: string[] = [];
-  for (const key of Object.keys(object).sort()) {
-    if (object[key] !== undefined) members.push(`${JSON.stringify(key)}:${canonical(object[key])}`);
+  return Array.isArray(value) ? canonicalArray(value as readonly Json[]) : canonicalObject(value as JsonObject);
+}
+
+function canonicalArray(items: readonly Json[]): string {
+  let text = '[';
+  for (const item of items) text += text.length === 1 ? canonical(item) : `,${canonical(item)}`;
+  return `${text}]`;
+}
+
+function canonicalObject(object: JsonObject): string {
+  let text = '{';
+  for (const key of sortedKeys(object)) {
+    const member = object[key];
+    if (member === undefined) continue;
+    text += `${text.length === 1 ? '' : ','}${JSON.stringify(key)}:${canonical(member)}`;
   }
-  return `{${members.join()}}`;
+  return `${text}}`;
+}
+
+function sortedKeys(object: JsonObject): readonly string[] {
+  const keys = Object.keys(object);
+  return keys.length > 1 ? keys.sort() : keys;
 }
 
 /** Deep equality, whatever the order of keys. */

@@ -92,7 +92,7 @@ export class CommitQueue {
         continue;
       }
       group.push(waiting);
-      length += waiting.envelope.canonical.length;
+      length += waiting.envelope.length;
     }
     this.#waiting = this.#waiting.slice(taken);
     return group;

@@ -240,7 +240,7 @@ class Lane {
         continue;
       }
       taken.push(job);
-      length += job.envelope.canonical.length;
+      length += job.envelope.length;
       if (job.isAlone) break;
     }
     const set = new Set(taken);

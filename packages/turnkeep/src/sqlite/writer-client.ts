@@ -153,7 +153,7 @@ export class WriterClient {
       }
       if ('receipt' in outcome && pending.envelope && !outcome.receipt.replayed) {
         namespaces.add(pending.envelope.commit.namespace);
-        pages += PAGES_PER_COMMIT + pending.envelope.canonical.length / PAGE_LENGTH;
+        pages += PAGES_PER_COMMIT + pending.envelope.length / PAGE_LENGTH;
       }
       pending.resolve(outcome);
     }

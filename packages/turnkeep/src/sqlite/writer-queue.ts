@@ -116,7 +116,7 @@ export class WriterQueue {
     let count = 0;
     for (const { envelope } of this.#waiting) {
       if (count > 0 && (count >= GROUP_COMMITS || length > GROUP_LENGTH)) break;
-      length += envelope.canonical.length;
+      length += envelope.length;
       count += 1;
     }
     const group = this.#waiting.slice(0, count);

@@ -333,8 +333,8 @@ export const LOG: readonly Mutation[] = [
   {
     file: COMMIT,
     breaks: 'what was minted is part of the fingerprint',
-    find: 'canonical: canonical(commit.changes)',
-    replace: 'canonical: canonical(changes)',
+    find: 'canonical(commit.changes)',
+    replace: 'canonical(changes)',
   },
   {
     file: COMMIT,

@@ -142,7 +142,7 @@ export class MemoryTarget implements ImportTarget {
 
   async commit(commit: unknown): Promise<Receipt> {
     const envelope = prepareCommit(commit, systemSurroundings);
-    this.largestCommit = Math.max(this.largestCommit, envelope.canonical.length);
+    this.largestCommit = Math.max(this.largestCommit, envelope.length);
     // Another import may come in between.
     await Promise.resolve();
     return this.backend.commit(envelope);
