@@ -6,6 +6,8 @@ import { seal, unseal } from './sealed.ts';
 
 /** How far the log is durable, as the writer last knew; right for all who read in the same boot of the machine. */
 export interface DurableMark extends Position {
+  /** The generation of the fold at that time. */
+  readonly fold: number;
   /** The boot of the machine in which it was written. */
   readonly boot: string;
 }
@@ -28,8 +30,8 @@ export class MarkWriter {
     this.#boot = boot;
   }
 
-  write({ segment, byte, n }: Position): void {
-    const text = seal({ segment, byte, n, boot: this.#boot } satisfies DurableMark);
+  write({ segment, byte, n }: Position, fold: number): void {
+    const text = seal({ segment, byte, n, fold, boot: this.#boot } satisfies DurableMark);
     this.#file.write(Buffer.from(`${text.trimEnd().padEnd(MARK_BYTES - 1)}\n`, 'latin1'), 0);
   }
 

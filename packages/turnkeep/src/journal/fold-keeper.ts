@@ -56,11 +56,14 @@ export class FoldKeeper {
     return `${this.#directory}/${LAYOUT.runs}`;
   }
 
-  /** Reads the fold and opens its runs. Throws `IndexDamage` where that cannot be done; then the index stays as it was. */
-  load(): void {
+  /** Reads the fold and opens its runs. Throws `IndexDamage` where that cannot be done; then the index stays as it was.
+   * `known` is the generation of a fold that was there once. */
+  load(known = 0): void {
     const state = readFold(this.#fs, this.#directory, this.#state.store);
     if (state === 'damaged') throw new IndexDamage(LAYOUT.fold, 'it does not match its digest');
     this.#nextRun = (runNumbers(this.#fs.list(this.#runs) ?? []).at(-1) ?? 0) + 1;
+    if (!state && known > 0) throw new IndexDamage(LAYOUT.fold, 'it is missing');
+    if (state && state.generation < known) throw new IndexDamage(LAYOUT.fold, 'it is an older one');
     if (!state) return;
     const runs = this.#openRuns(state.runs);
     this.#index.close();
@@ -83,7 +86,7 @@ export class FoldKeeper {
   }
 
   #open(name: string): RunReader {
-    const run = RunReader.open(this.#fs, this.#runs, name, this.#cache);
+    const run = RunReader.open(this.#fs, this.#runs, { store: this.#state.store, name }, this.#cache);
     if (!run) throw new IndexDamage(`${LAYOUT.runs}/${name}`, 'it is missing');
     return run;
   }
@@ -224,7 +227,7 @@ export class FoldKeeper {
     const path = `${this.#runs}/${name}`;
     const file = this.#fs.open(path + TEMPORARY, 'replace');
     try {
-      const writer = new RunWriter(file, keys);
+      const writer = new RunWriter(file, { store: this.#state.store, name }, keys);
       let slice = 0;
       for (const { key, value } of entries) {
         if (value !== null || removed === 'keep') writer.add(key, value);

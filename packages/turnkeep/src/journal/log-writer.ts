@@ -112,7 +112,7 @@ export class LogWriter {
   /** The group is durable, whatever becomes of the mark; but without it other processes would not see what follows. */
   #markEnd(): void {
     try {
-      this.#mark.write(this.#end);
+      this.#mark.write(this.#end, this.#parts.folds.state.generation);
     } catch (error) {
       this.#broken = new SyncFailure(error);
     }

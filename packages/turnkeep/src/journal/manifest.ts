@@ -51,7 +51,9 @@ function assertFormat(directory: string, { format }: Manifest): void {
 
 /** What a start that a crash cut short may leave before it wrote the manifest. */
 function isOfUnfinishedStart(name: string): boolean {
-  return name.startsWith(LAYOUT.lockPrefix) || COPIES.some((copy) => name === copy + TEMPORARY);
+  return (
+    name.startsWith(LAYOUT.lockPrefix) || name === LAYOUT.unclean || COPIES.some((copy) => name === copy + TEMPORARY)
+  );
 }
 
 /** Writes both copies, first the one that is asked last: a directory with the first one is complete. */

@@ -87,18 +87,27 @@ async function openToWrite(surroundings: Surroundings, digest: Sha256): Promise<
 
 async function openLocked(surroundings: Surroundings, lock: Lock, digest: Sha256): Promise<JournalBackend> {
   const { fs, directory, processes, settings } = surroundings;
-  const manifest = findManifest(fs, directory)?.manifest ?? (await create(fs, directory));
+  const manifest = await manifestOf(fs, directory);
   const parts = storeParts(fs, directory, manifest.store, settings);
   await makeDirectories(parts);
   const { end } = await recover(parts, lock.foundUnclean);
   const mark = new MarkWriter(fs, directory, processes.self().boot);
-  mark.write(end);
+  mark.write(end, parts.folds.state.generation);
   await mark.sync();
   await fs.syncDirectory(directory);
   lock.settle();
   const backend = new JournalBackend(parts, digest, { lock, mark, log: new LogWriter(parts, mark, end) });
   parts.folds.maintain();
   return backend;
+}
+
+async function manifestOf(fs: FileSystem, directory: string): Promise<Manifest> {
+  const found = findManifest(fs, directory);
+  if (!found) return create(fs, directory);
+  const segments = fs.list(`${directory}/${LAYOUT.segments}`) ?? [];
+  // A start that a crash cut short is finished; later a copy that is missing is damage, and reported.
+  if (found.damaged.length > 0 && segments.length === 0) await writeManifest(fs, directory, found.manifest);
+  return found.manifest;
 }
 
 async function create(fs: FileSystem, directory: string): Promise<Manifest> {

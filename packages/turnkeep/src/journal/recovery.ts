@@ -1,8 +1,11 @@
 import { readMark } from './durable-mark.ts';
 import type { DurableMark } from './durable-mark.ts';
+import { readMeta } from './commit-line.ts';
+import { readLine } from './frame.ts';
 import type { JournalFile } from './file-system.ts';
 import type { Doubt } from './fold-state.ts';
-import { segmentName, segmentNumbers } from './layout.ts';
+import { readWhole } from './files.ts';
+import { LAYOUT, segmentName, segmentNumbers } from './layout.ts';
 import { isBefore, LOG_START } from './position.ts';
 import type { Position } from './position.ts';
 import { replay, othersTurn } from './replay.ts';
@@ -27,14 +30,15 @@ const COPY_BYTES = 1_048_576;
  */
 export async function recover(parts: StoreParts, refreshes: boolean): Promise<Recovered> {
   const { folds, index } = parts;
+  const mark = await soundMark(parts);
   try {
-    folds.load();
+    folds.load(mark?.fold);
+    assertFits(parts, folds.position);
   } catch (error) {
     if (!(error instanceof IndexDamage)) throw error;
     await dropIndex(parts, error);
   }
   if (refreshes) await refresh(parts, folds.position);
-  const mark = readMark(parts.fs, parts.directory);
   const replayed = await onSoundIndex(parts, () => {
     return replay(parts, { from: folds.position, mark, onChunk: () => foldIfDue(parts) });
   });
@@ -49,6 +53,49 @@ export async function recover(parts: StoreParts, refreshes: boolean): Promise<Re
 
 function doubtOf({ segment, byte, reason, names }: Damage): Doubt {
   return { place: placeName({ segment, byte }), reason, names };
+}
+
+/**
+ * Where the fold ends a line must end, and the right one: else bytes were put into the segment or taken out of it, and no
+ * place in the index is right any more.
+ */
+function assertFits({ segments }: StoreParts, position: Position): void {
+  const { segment, byte, n } = position;
+  const file = byte > 0 ? segments.file(segment) : undefined;
+  if (!file || file.sizeBytes() < byte) return;
+  const start = lineStart(file, byte - 1);
+  const bytes = Buffer.allocUnsafe(byte - start);
+  file.read(bytes, start);
+  const last = readLine(bytes, 0, bytes.length - 1).at(-1);
+  const isEnd = bytes.at(-1) === LINE_FEED && (!last || 'reason' in last || readMeta(last.body).n === n);
+  if (isEnd) return;
+  const place = placeName({ segment, byte });
+  throw new IndexDamage(place, 'the index was made of another segment than this');
+}
+
+const LINE_FEED = 0x0a;
+
+/** Where the line begins that ends before `end`. */
+function lineStart(file: JournalFile, end: number): number {
+  for (let to = end; to > 0;) {
+    const from = Math.max(0, to - COPY_BYTES);
+    const bytes = Buffer.allocUnsafe(to - from);
+    file.read(bytes, from);
+    const found = bytes.lastIndexOf(LINE_FEED);
+    if (found >= 0) return from + found + 1;
+    to = from;
+  }
+  return 0;
+}
+
+/** The mark; one that is damaged is set aside, since the next one is written in its place. */
+async function soundMark(parts: StoreParts): Promise<DurableMark | undefined> {
+  const mark = readMark(parts.fs, parts.directory);
+  const isNew = segmentNumbers(parts.fs.list(parts.segmentsDirectory) ?? []).length === 0;
+  if (mark || isNew) return mark;
+  const bytes = readWhole(parts.fs, `${parts.directory}/${LAYOUT.durable}`) ?? Buffer.alloc(0);
+  await parts.damaged.setAside(LAYOUT.durable, bytes, LAYOUT.durable, 'it was damaged or missing, and is written anew');
+  return undefined;
 }
 
 /** Runs `work`; where the index turns out to be damaged, once more with no index but the log. */
@@ -134,9 +181,20 @@ async function endOf(parts: StoreParts, { position }: Replayed, mark: DurableMar
   if (last === 0 && known <= 1 && n === 0) return LOG_START;
   const size = parts.segments.file(last)?.sizeBytes() ?? 0;
   const isWhole = last === position.segment && size === position.byte && !(mark && isBefore(position, mark));
+  if (last === known && size < durableBytes(last, folds.position, mark))
+    await noteCut(parts, { segment: last, byte: size });
   if (!isWhole) return { segment: Math.max(last, known) + 1, byte: 0, n };
   if (size === 0 || (await endsWithLineFeed(parts, last, size))) return position;
   return { ...position, byte: size + 1 };
+}
+
+/** How long a segment was when the log was last known to be durable. */
+function durableBytes(segment: number, ...positions: readonly (Position | undefined)[]): number {
+  return Math.max(0, ...positions.map((known) => (known?.segment === segment ? known.byte : 0)));
+}
+
+async function noteCut({ damaged }: StoreParts, end: Unfinished): Promise<void> {
+  await damaged.setAside('cut', Buffer.alloc(0), placeName(end), 'the segment ends here, but was durable beyond');
 }
 
 /** Where only the line feed of a whole line is missing, it is added. */

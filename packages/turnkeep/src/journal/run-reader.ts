@@ -6,6 +6,7 @@ import type { FileSystem, JournalFile } from './file-system.ts';
 import { readBlock } from './run-block.ts';
 import type { BlockEntry } from './run-block.ts';
 import { FOOTER_BYTES, RUN_MAGIC } from './run-writer.ts';
+import type { RunId } from './run-writer.ts';
 import { IndexDamage } from './store-error.ts';
 
 interface BlockPlace {
@@ -22,6 +23,7 @@ export class RunReader {
   readonly name: string;
   readonly entries: number;
   readonly sizeBytes: number;
+  readonly #store: string;
   readonly #file: JournalFile;
   readonly #cache: BlockCache;
   readonly #blocks: readonly BlockPlace[];
@@ -29,19 +31,20 @@ export class RunReader {
   readonly #number = readers++;
 
   /** Opens a run; `undefined` where there is no such file. */
-  static open(fs: FileSystem, directory: string, name: string, cache: BlockCache): RunReader | undefined {
-    const file = openIfThere(fs, `${directory}/${name}`);
+  static open(fs: FileSystem, directory: string, id: RunId, cache: BlockCache): RunReader | undefined {
+    const file = openIfThere(fs, `${directory}/${id.name}`);
     if (!file) return undefined;
     try {
-      return new RunReader(file, name, cache);
+      return new RunReader(file, id, cache);
     } catch (error) {
       file.close();
       throw error;
     }
   }
 
-  private constructor(file: JournalFile, name: string, cache: BlockCache) {
+  private constructor(file: JournalFile, { store, name }: RunId, cache: BlockCache) {
     this.name = name;
+    this.#store = store;
     this.#file = file;
     this.#cache = cache;
     this.sizeBytes = file.sizeBytes();
@@ -149,9 +152,9 @@ export class RunReader {
     const at = this.sizeBytes - FOOTER_BYTES;
     const whole = at >= 0 && this.#file.read(bytes, at) === FOOTER_BYTES && this.#file.read(start, 0) === start.length;
     const sound = whole && crc32(bytes.subarray(0, FOOTER_BYTES - 4)) === bytes.readUInt32LE(FOOTER_BYTES - 4);
-    if (sound && start.toString('latin1') === RUN_MAGIC && bytes.toString('latin1', 0, start.length) === RUN_MAGIC)
-      return bytes;
-    throw this.#damage('the footer or the start is damaged');
+    if (!sound || start.toString('latin1') !== RUN_MAGIC) throw this.#damage('the footer or the start is damaged');
+    if (bytes.readUInt32LE(50) === crc32(this.#store + this.name)) return bytes;
+    throw this.#damage('it is another run');
   }
 
   #section(footer: Buffer, field: number, what: string): Buffer {

@@ -10,12 +10,19 @@ export const FOOTER_BYTES = 64;
 const BLOCK_BYTES = 8_192;
 const CHUNK_BYTES = 262_144;
 
+/** Which run this is: one that stands in another's place, or comes from another store, is found out. */
+export interface RunId {
+  readonly store: string;
+  readonly name: string;
+}
+
 /**
  * Writes a run: blocks, then their index (first key, place, length, checksum), then the Bloom filter over keys and
  * conversations, then a footer that says where both are. Entries come in key order, each key once.
  */
 export class RunWriter {
   readonly #file: JournalFile;
+  readonly #id: RunId;
   readonly #bloom: Bloom;
   readonly #block = new BlockBuilder();
   readonly #index: Buffer[] = [];
@@ -25,9 +32,10 @@ export class RunWriter {
   #prefix = '';
   entries = 0;
 
-  /** `keys` is at least the number of keys and conversations to come. */
-  constructor(file: JournalFile, keys: number) {
+  /** `keys` is at least the number of keys and conversations to come; `id` is written down with the rest. */
+  constructor(file: JournalFile, id: RunId, keys: number) {
     this.#file = file;
+    this.#id = id;
     this.#bloom = Bloom.forKeys(keys);
     this.#put(Buffer.from(RUN_MAGIC, 'latin1'));
   }
@@ -51,7 +59,7 @@ export class RunWriter {
     this.#put(index);
     const bloomAt = this.#place();
     this.#put(this.#bloom.bytes);
-    this.#put(footer(indexAt, index, bloomAt, this.#bloom.bytes, this.entries));
+    this.#put(this.#footer(indexAt, index, bloomAt));
     this.#flush();
     return this.#written;
   }
@@ -86,18 +94,19 @@ export class RunWriter {
     this.#pending = [];
     this.#pendingBytes = 0;
   }
-}
 
-function footer(indexAt: number, index: Buffer, bloomAt: number, bloom: Buffer, entries: number): Buffer {
-  const bytes = Buffer.alloc(FOOTER_BYTES);
-  bytes.write(RUN_MAGIC, 0, 'latin1');
-  bytes.writeUIntLE(indexAt, 16, 6);
-  bytes.writeUInt32LE(index.length, 22);
-  bytes.writeUInt32LE(crc32(index), 26);
-  bytes.writeUIntLE(bloomAt, 30, 6);
-  bytes.writeUInt32LE(bloom.length, 36);
-  bytes.writeUInt32LE(crc32(bloom), 40);
-  bytes.writeUIntLE(entries, 44, 6);
-  bytes.writeUInt32LE(crc32(bytes.subarray(0, FOOTER_BYTES - 4)), FOOTER_BYTES - 4);
-  return bytes;
+  #footer(indexAt: number, index: Buffer, bloomAt: number): Buffer {
+    const bytes = Buffer.alloc(FOOTER_BYTES);
+    bytes.write(RUN_MAGIC, 0, 'latin1');
+    bytes.writeUIntLE(indexAt, 16, 6);
+    bytes.writeUInt32LE(index.length, 22);
+    bytes.writeUInt32LE(crc32(index), 26);
+    bytes.writeUIntLE(bloomAt, 30, 6);
+    bytes.writeUInt32LE(this.#bloom.bytes.length, 36);
+    bytes.writeUInt32LE(crc32(this.#bloom.bytes), 40);
+    bytes.writeUIntLE(this.entries, 44, 6);
+    bytes.writeUInt32LE(crc32(this.#id.store + this.#id.name), 50);
+    bytes.writeUInt32LE(crc32(bytes.subarray(0, FOOTER_BYTES - 4)), FOOTER_BYTES - 4);
+    return bytes;
+  }
 }

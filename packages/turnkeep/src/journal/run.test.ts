@@ -13,11 +13,11 @@ function keyOf(number: number): string {
 
 function written(directory: string, name: string, entries: readonly (readonly [string, string | null])[]): RunReader {
   const file = realFileSystem.open(`${directory}/${name}`, 'replace');
-  const writer = new RunWriter(file, entries.length * 2);
+  const writer = new RunWriter(file, { store: 's', name }, entries.length * 2);
   for (const [key, value] of entries) writer.add(key, value);
   writer.finish();
   file.close();
-  const run = RunReader.open(realFileSystem, directory, name, new BlockCache(100_000));
+  const run = RunReader.open(realFileSystem, directory, { store: 's', name }, new BlockCache(100_000));
   if (!run) throw new Error('the run was written');
   return run;
 }

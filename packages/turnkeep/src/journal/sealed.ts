@@ -1,6 +1,6 @@
 import * as crypto from 'node:crypto';
 
-const SEALED = /^\{"sha":"([\w-]{43})","holds":(.*)\}\s*$/s;
+const SEALED = /^\{"sha":"([\w-]{43})","holds":(.*)\} *\n$/s;
 
 /** One line of JSON that carries its own digest: small files that are replaced as one. */
 export function seal(value: unknown): string {

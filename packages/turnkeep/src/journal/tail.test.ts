@@ -20,7 +20,9 @@ function outcome(text: string, durableLines?: number): object {
   const tail = new Tail(0, (line) => taken.push(line.meta.n));
   for (const one of found(text)) tail.push(one);
   const mark =
-    durableLines === undefined ? undefined : { segment: 1, byte: durableLines * LENGTH, n: durableLines, boot: '' };
+    durableLines === undefined
+      ? undefined
+      : { segment: 1, byte: durableLines * LENGTH, n: durableLines, fold: 0, boot: '' };
   const unfinished = tail.finish(mark)?.byte;
   return { taken, lost: tail.damages.map(({ lost }) => lost), unfinished };
 }

@@ -62,7 +62,7 @@ async function segmentFaults(
     await othersTurn();
     signal?.throwIfAborted();
   }
-  tail.finish(end && { ...end, boot: '' });
+  tail.finish(end && { ...end, fold: 0, boot: '' });
   const known = end?.n ?? 0;
   if (known > tail.lastN)
     faults.push(fault('lost', LAYOUT.segments, `the log ends with line ${tail.lastN} of ${known}`));
