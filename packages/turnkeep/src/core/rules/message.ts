@@ -117,8 +117,11 @@ function targetOfResult(draft: Draft, change: MessageAppend, answers: readonly s
 function targetOfAnswer(draft: Draft, callId: string): Target {
   const { tree } = draft;
   const onPath = nearestOn(tree, pathTo(tree, draft.head.leaf), callId, 'call');
-  const own = callPlaces(tree, draft.conversationId, callId);
-  const call = onPath?.place ?? own.filter((place) => place.kind === 'call').at(-1);
+  const ownLast = () =>
+    callPlaces(tree, draft.conversationId, callId)
+      .filter((place) => place.kind === 'call')
+      .at(-1);
+  const call = onPath?.place ?? ownLast();
   if (!call) throw new TurnkeepError('no_call', { callId });
   const cutInside = onPath && call.position === onPath.segment.position && onPath.segment.sequence !== WHOLE;
   if (call.owner !== draft.conversationId || cutInside) return openLeafFor(draft, callId);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { RowReader } from '../backend.ts';
 import { advance, answer, call, fork, say, submit, turn } from '../changes.testkit.ts';
 import { commit, given } from '../story.testkit.ts';
 import type { Story } from '../story.testkit.ts';
@@ -64,3 +65,36 @@ test('the places of a call id are by sequence, each turn’s apart', () => {
   expect(ownCallsAt(tree, 'x', 0, 2)).toHaveLength(1);
   expect(callPlaces(tree, 'c', 'nothing')).toEqual([]);
 });
+
+test('an id that every turn uses again costs no more than one that is new', () => {
+  const story = given();
+  for (let at = 1; at <= 60; at++) {
+    story.write(commit(...turn(`t${at}`, [call(`a${at}`, ['x']), answer(`r${at}`, ['x'])])));
+  }
+  const { tree, path } = counted(story);
+  expect(nearestOn(tree, path(), 'x', 'call')?.place).toMatchObject({ position: 60, sequence: 179 });
+  expect(ownCallsAt(tree, 'x', 0, 30).map(({ kind, sequence }) => [kind, sequence])).toEqual([
+    ['call', 89],
+    ['result', 90],
+  ]);
+  expect(ownCallsAt(tree, 'x', 0, 61)).toEqual([]);
+  expect(tree.read()).toBeLessThan(70);
+});
+
+/** The tree of a story's conversation, with the number of rows that were scanned. */
+function counted(story: Story) {
+  const seen = story.seen();
+  let read = 0;
+  const rows: RowReader = {
+    head: (conversation) => seen.tree.rows.head(conversation),
+    get: (conversation, key) => seen.tree.rows.get(conversation, key),
+    log: (conversation, version) => seen.tree.rows.log(conversation, version),
+    heads: (query) => seen.tree.rows.heads(query),
+    scan: (conversation, range) => {
+      const found = seen.tree.rows.scan(conversation, range);
+      read += found.length;
+      return found;
+    },
+  };
+  return { tree: { rows, head: seen.head, read: () => read }, path: () => seen.path() };
+}

@@ -1,6 +1,9 @@
+import type { Row, RowRange } from '../backend.ts';
 import { KEYS, afterSeparator, numbersIn, prefixEnd } from '../keys.ts';
 import type { ConversationId } from '../ids.ts';
 import type { Segment, Tree } from './path.ts';
+
+const FEW = 16;
 
 /** A tool call or a tool result, where it stands. */
 export interface CallPlace {
@@ -15,13 +18,18 @@ export interface CallPlace {
 /** Every place of a conversation where a call id is called or answered, by sequence. */
 export function callPlaces(tree: Tree, owner: ConversationId, callId: string): readonly CallPlace[] {
   const prefix = KEYS.callsOf(callId);
-  return tree.rows.scan(owner, { from: prefix, to: prefixEnd(prefix) }).map((row) => {
+  return placesIn(tree, owner, { from: prefix, to: prefixEnd(prefix) });
+}
+
+function placesIn(tree: Tree, owner: ConversationId, range: RowRange): readonly CallPlace[] {
+  return tree.rows.scan(owner, range).map((row) => {
     const [kind, branch, position, version] = row.value as readonly ['call' | 'result', number, number, number];
     const sequence = numbersIn(afterSeparator(row.key), 0)[0] as number;
     return { owner, kind, branch, position, sequence, version };
   });
 }
 
+/** {@link ownCallsOf} the conversation that reads. */
 export function ownCallsAt(tree: Tree, callId: string, branch: number, position: number): readonly CallPlace[] {
   return ownCallsOf(tree, tree.head.conversationId, callId, branch, position);
 }
@@ -41,12 +49,21 @@ export function nearestOn(
   const known = new Map<ConversationId, readonly CallPlace[]>();
   for (const segment of path) {
     let places = known.get(segment.owner);
-    if (!places) known.set(segment.owner, (places = callPlaces(tree, segment.owner, callId)));
-    const seen = places.filter((place) => place.kind === kind && isSeen(segment, place)).sort(byPlace);
-    const place = seen.at(-1);
+    if (!places) {
+      // Most often it stands in the turn at the end: then no other use of the id is read.
+      const near = lastSeen(segment, kind, ownCallsOf(tree, segment.owner, callId, segment.branch, segment.position));
+      if (near) return { segment, place: near };
+      known.set(segment.owner, (places = callPlaces(tree, segment.owner, callId)));
+    }
+    const place = lastSeen(segment, kind, places);
     if (place) return { segment, place };
   }
   return undefined;
+}
+
+function lastSeen(segment: Segment, kind: CallPlace['kind'], places: readonly CallPlace[]): CallPlace | undefined {
+  const seen = places.filter((place) => place.kind === kind && isSeen(segment, place)).sort(byPlace);
+  return seen.at(-1);
 }
 
 function isSeen(segment: Segment, place: CallPlace): boolean {
@@ -60,7 +77,10 @@ function byPlace(left: CallPlace, right: CallPlace): number {
   return left.position - right.position || left.sequence - right.sequence;
 }
 
-/** The places of a call id in one turn of a conversation. */
+/**
+ * The places of a call id in one turn of a conversation. Some models number the calls of each turn from 0: however often
+ * the id was used, little more is read than what stands in the turn.
+ */
 export function ownCallsOf(
   tree: Tree,
   owner: ConversationId,
@@ -68,5 +88,21 @@ export function ownCallsOf(
   branch: number,
   position: number,
 ): readonly CallPlace[] {
-  return callPlaces(tree, owner, callId).filter((place) => place.branch === branch && place.position === position);
+  const prefix = KEYS.callsOf(callId);
+  const few = placesIn(tree, owner, { from: prefix, to: prefixEnd(prefix), limit: FEW });
+  const places = few.length < FEW ? few : placesBetween(tree, owner, callId, KEYS.messagesAt(branch, position));
+  return places.filter((place) => place.branch === branch && place.position === position);
+}
+
+/** The places of a call id from the first to the last message of a turn. */
+function placesBetween(tree: Tree, owner: ConversationId, callId: string, turn: string): readonly CallPlace[] {
+  const range = { from: turn, to: prefixEnd(turn), limit: 1 };
+  const [first, last] = [false, true].map((reverse) => tree.rows.scan(owner, { ...range, reverse })[0]);
+  if (!first || !last) return [];
+  const from = KEYS.call(callId, sequenceOf(first));
+  return placesIn(tree, owner, { from, to: KEYS.call(callId, sequenceOf(last) + 1) });
+}
+
+function sequenceOf(message: Row): number {
+  return numbersIn(message.key, 1)[2] as number;
 }
