@@ -6,6 +6,7 @@ import { parseBody, recordOf } from '../draft.ts';
 import type { RecordRef } from '../head.ts';
 import type { JsonObject } from '../json.ts';
 import type { LogHeader, LogRecord, StoredRecord, Tier } from '../log.ts';
+import type { ChangeEvent } from '../receipt.ts';
 
 /** Reads records and headers of one snapshot: every digest checked, every header parsed once. */
 export class Bodies {
@@ -13,6 +14,7 @@ export class Bodies {
   readonly sha256: Sha256;
   readonly #logs = new Map<string, LogRecord>();
   readonly #headers = new Map<string, LogHeader>();
+  readonly #events = new Map<string, ReadonlyMap<number, ChangeEvent>>();
 
   constructor(rows: RowReader, sha256: Sha256) {
     this.rows = rows;
@@ -25,17 +27,17 @@ export class Bodies {
   }
 
   record(ref: RecordRef): StoredRecord {
-    return recordOf(this.#log(ref.owner, ref.version), ref);
+    return recordOf(this.log(ref.owner, ref.version), ref);
   }
 
   /** Where a record's words lie. */
   tier(ref: RecordRef): Tier {
-    return this.#log(ref.owner, ref.version)?.tier ?? 'hot';
+    return this.log(ref.owner, ref.version)?.tier ?? 'hot';
   }
 
   /** When a commit was made, as ISO text. */
   committedAt(owner: string, version: number): string {
-    const log = this.#log(owner, version);
+    const log = this.log(owner, version);
     assert(log, 'a message has its commit');
     return new Date(log.at).toISOString();
   }
@@ -47,8 +49,20 @@ export class Bodies {
     return header;
   }
 
+  /** The event that a record belongs to; `undefined` where the header went with an erasure. */
+  event(owner: string, version: number, record: number): ChangeEvent | undefined {
+    const key = `${version} ${owner}`;
+    let events = this.#events.get(key);
+    if (!events) {
+      const all = (this.log(owner, version)?.header ?? null) === null ? [] : this.header(owner, version).events;
+      events = new Map(all.flatMap((event) => (event.record === undefined ? [] : [[event.record, event]])));
+      this.#events.set(key, events);
+    }
+    return events.get(record);
+  }
+
   /** A commit's log record, fetched once. */
-  #log(owner: string, version: number): LogRecord | undefined {
+  log(owner: string, version: number): LogRecord | undefined {
     const key = `${version} ${owner}`;
     const known = this.#logs.get(key);
     if (known) return known;

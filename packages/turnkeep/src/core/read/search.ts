@@ -4,9 +4,8 @@ import { searchTexts } from '../search-text.ts';
 import type { SearchText } from '../search-text.ts';
 import type { ConversationId, MessageId, TurnId } from '../ids.ts';
 import { KEYS, TABLES, afterSeparator, numbersIn } from '../keys.ts';
-import type { LogHeader, LogRecord } from '../log.ts';
+import type { LogRecord } from '../log.ts';
 import type { ChangeEvent } from '../receipt.ts';
-import { decode } from '../encoding.ts';
 import { family, livingDescendants } from '../collect.ts';
 import type { Row, RowReader } from '../backend.ts';
 import type { Head, RecordRef } from '../head.ts';
@@ -53,13 +52,13 @@ export function hitsOfCommit(
     const at = matchFolded(found.text, foldedQuery);
     if (at < 0) continue;
     bodies.body({ owner, version, index: found.record });
-    hits.push(...hitsOfRecord(bodies.rows, owner, log, found, at, foldedQuery.length, scope));
+    hits.push(...hitsOfRecord(bodies, owner, log, found, at, foldedQuery.length, scope));
   }
   return hits.reverse();
 }
 
 function hitsOfRecord(
-  rows: RowReader,
+  bodies: Bodies,
   owner: ConversationId,
   log: LogRecord,
   found: SearchText,
@@ -74,9 +73,9 @@ function hitsOfRecord(
     matchLength: length,
     tier: log.tier ?? ('hot' as const),
   };
-  const title = titleOwner(rows, owner, log, found.record);
+  const title = titleOwner(bodies, owner, log, found.record);
   if (title) return title === 'stale' || !isScopeOf(scope, owner) ? [] : [{ conversationId: owner, ...match }];
-  return messagesOf(rows, owner, log, found.record, scope).map(({ reader, message }) => ({
+  return messagesOf(bodies, owner, log, found.record, scope).map(({ reader, message }) => ({
     conversationId: reader.head.conversationId,
     messageId: message.row.messageId,
     turnId: turnIdAt(reader, message),
@@ -91,13 +90,13 @@ function isScopeOf(scope: SearchScope, owner: ConversationId): boolean {
 
 /** A title counts while it is the newest: the record is the one that the head points to. */
 function titleOwner(
-  rows: RowReader,
+  bodies: Bodies,
   owner: ConversationId,
   log: LogRecord,
   record: number,
 ): 'current' | 'stale' | undefined {
-  if (!eventOf(log, record)?.kind.startsWith('conversation.')) return undefined;
-  const fields = rows.head(owner)?.fields;
+  if (!bodies.event(owner, log.version, record)?.kind.startsWith('conversation.')) return undefined;
+  const fields = bodies.rows.head(owner)?.fields;
   return fields?.owner === owner && fields.version === log.version && fields.index === record ? 'current' : 'stale';
 }
 
@@ -108,14 +107,14 @@ interface SeenMessage {
 
 /** The messages that show a record's words, to those that the scope asks for. */
 function messagesOf(
-  rows: RowReader,
+  bodies: Bodies,
   owner: ConversationId,
   log: LogRecord,
   record: number,
   scope: SearchScope,
 ): readonly SeenMessage[] {
-  const candidates = holders(rows, owner, log, record, scope);
-  if (scope.kind === 'namespace') return candidates.flatMap((message) => readerOf(rows, message) ?? []);
+  const candidates = holders(bodies, owner, log, record, scope);
+  if (scope.kind === 'namespace') return candidates.flatMap((message) => readerOf(bodies.rows, message) ?? []);
   const { tree } = scope;
   const visible = candidates.filter((message) => sameMessage(findMessage(tree, message.row.messageId), message));
   const onPath = scope.kind === 'path' ? visible.filter((message) => isOn(tree, scope.leaf, message)) : visible;
@@ -145,17 +144,17 @@ function readerOf(rows: RowReader, message: PlacedMessage): SeenMessage | undefi
 
 /** The messages that show a record's words; those of a redaction's replacement stand for the words that it took away. */
 function holders(
-  rows: RowReader,
+  bodies: Bodies,
   owner: ConversationId,
   log: LogRecord,
   record: number,
   scope: SearchScope,
 ): readonly PlacedMessage[] {
   const ref = { owner, version: log.version, index: record };
-  if (log.header === null) return showing(rows, replacedBy(rows, ref) ?? ref, scope);
-  const event = eventOf(log, record);
-  const redacted = event?.kind === 'message.redact' ? messageOf(rows, owner, event) : undefined;
-  return showing(rows, redacted?.row.ref ?? ref, scope);
+  if (log.header === null) return showing(bodies, replacedBy(bodies.rows, ref) ?? ref, scope);
+  const event = bodies.event(owner, log.version, record);
+  const redacted = event?.kind === 'message.redact' ? messageOf(bodies.rows, owner, event) : undefined;
+  return showing(bodies, redacted?.row.ref ?? ref, scope);
 }
 
 /** Of an erased conversation: the record whose words this one replaces. */
@@ -169,21 +168,16 @@ function replacedBy(rows: RowReader, ref: RecordRef): RecordRef | undefined {
 }
 
 /** The messages that show a record: the one that brought it, and those that share it as their prompt. */
-function showing(rows: RowReader, ref: RecordRef, scope: SearchScope): readonly PlacedMessage[] {
-  const log = rows.log(ref.owner, ref.version);
+function showing(bodies: Bodies, ref: RecordRef, scope: SearchScope): readonly PlacedMessage[] {
+  const { rows } = bodies;
+  const log = bodies.log(ref.owner, ref.version);
   if (!log) return [];
   if (log.header === null) return [...bringers(rows, ref), ...sharers(rows, ref, '', scope)];
-  const event = eventOf(log, ref.index);
+  const event = bodies.event(ref.owner, ref.version, ref.index);
   const first = event && messageOf(rows, ref.owner, event);
   if (!first) return [];
   const promptId = event['promptId'];
   return typeof promptId === 'string' ? [first, ...sharers(rows, ref, promptId, scope)] : [first];
-}
-
-/** The event that a record belongs to; `undefined` where the header went with an erasure. */
-function eventOf(log: LogRecord, record: number): ChangeEvent | undefined {
-  if (log.header === null) return undefined;
-  return (decode(log.header) as unknown as LogHeader).events.find((one) => one.record === record);
 }
 
 function messageOf(rows: RowReader, owner: ConversationId, event: ChangeEvent): PlacedMessage | undefined {
