@@ -1,6 +1,10 @@
+import { setImmediate } from 'node:timers';
 import { inspect, isDeepStrictEqual } from 'node:util';
 import { ERRORS, errorFromData, isTurnkeepError } from '../core/errors.ts';
 import type { ErrorCode, ErrorDetails, TurnkeepError } from '../core/errors.ts';
+
+// The first looks come as close behind each other as they can.
+const MICROTASK_LOOKS = 20;
 
 /** A case found what its clause forbids. */
 export class ConformanceFailure extends Error {
@@ -50,6 +54,12 @@ export async function refused<Code extends ErrorCode>(
   const crossed = errorFromData(JSON.parse(JSON.stringify(error.toData())) as ReturnType<typeof error.toData>);
   same(crossed.message, error.message, `the message of ${code} after crossing a wire`);
   return error;
+}
+
+/** Lets other work of this process go on: a look, a few microtasks, then everything that waits. */
+export async function letOthersRun(looks: number): Promise<void> {
+  if (looks < MICROTASK_LOOKS) return;
+  await new Promise((resolve) => setImmediate(resolve));
 }
 
 /** What `work` failed with; `undefined` where it did not. */

@@ -3,7 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { connect, createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -138,7 +138,9 @@ class OwnServer implements PostgresServer {
     child.stderr.setEncoding('utf8').on('data', (text: string) => (this.#log = (this.#log + text).slice(-4_000)));
     child.on('error', (error) => (this.#log += String(error)));
     await this.#answers(child);
+    // The process may end while the server runs: the server then goes with it.
     child.unref();
+    (child.stderr as Socket).unref(); // a pipe is a socket
   }
 
   async #answers(child: ChildProcess): Promise<void> {

@@ -3,7 +3,10 @@ import type { ConformanceCase, Clause } from './case.ts';
 import { CASES } from './cases.ts';
 import { MODES, Session, Store } from './store.ts';
 import type { Mode } from './store.ts';
+import { ConformanceFailure } from './check.ts';
 import type { ConformanceTarget } from './target.ts';
+
+const CASE_TIMEOUT_MS = 120_000;
 
 /** How one case ended in one mode. */
 export interface ConformanceResult {
@@ -22,6 +25,8 @@ export interface ConformanceOptions {
   readonly filter?: string | undefined;
   readonly cases?: readonly ConformanceCase[] | undefined;
   readonly modes?: readonly Mode[] | undefined;
+  /** How long a case may take before it has failed; two minutes when absent. */
+  readonly timeoutMs?: number | undefined;
 }
 
 /**
@@ -36,7 +41,7 @@ export async function* runConformance(
   for (const mode of options.modes ?? MODES) {
     const stores = new Stores(target, mode);
     try {
-      for (const one of cases) yield await resultOf(one, target, stores);
+      for (const one of cases) yield await resultOf(one, target, stores, options.timeoutMs ?? CASE_TIMEOUT_MS);
     } finally {
       await stores.end();
     }
@@ -50,19 +55,32 @@ function isChosen({ clause, name }: ConformanceCase, filter: string | undefined)
   return [CLAUSES[clause], name].some((text) => text.toLowerCase().includes(wanted));
 }
 
-async function resultOf(one: ConformanceCase, target: ConformanceTarget, stores: Stores): Promise<ConformanceResult> {
+async function resultOf(one: ConformanceCase, target: ConformanceTarget, stores: Stores, timeoutMs: number): Promise<ConformanceResult> {
   const { clause, name } = one;
   const result = { clause, name, mode: stores.mode };
   const obstacle = obstacleTo(one, target, stores.mode);
   if (obstacle !== undefined) return { ...result, status: 'not_run', reason: obstacle };
   try {
-    await one.run(async () => stores.open(one.alone === true));
+    await within(timeoutMs, one.run(async () => stores.open(one.alone === true)));
     return { ...result, status: 'passed' };
   } catch (error) {
     await stores.discard();
     return { ...result, status: 'failed', reason: error instanceof Error ? error.message : String(error), error };
   } finally {
     await stores.endOfCase();
+  }
+}
+
+/** A backend that never answers has failed as well. */
+async function within(timeoutMs: number, work: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((_, reject) => {
+    timer = setTimeout(() => reject(new ConformanceFailure(`it did not end within ${timeoutMs} ms`)), timeoutMs);
+  });
+  try {
+    await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
   }
 }
 

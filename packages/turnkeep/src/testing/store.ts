@@ -29,6 +29,8 @@ export class Session {
   readonly location: string;
   #first: Backend | undefined;
   #second: Backend | undefined;
+  /** True where somebody may have written since the last reopening. */
+  touched = false;
 
   constructor(target: ConformanceTarget, location: string) {
     this.target = target;
@@ -45,6 +47,7 @@ export class Session {
   }
 
   async close(): Promise<void> {
+    this.touched = false;
     const open = [this.#first, this.#second];
     this.#first = this.#second = undefined;
     for (const backend of open) await backend?.close();
@@ -83,18 +86,21 @@ export class Store {
 
   /** The handle that writes. */
   async ledger(): Promise<Ledger> {
+    this.session.touched = true;
     return this.#over(await this.session.first());
   }
 
   /** A second handle on the same store, whatever the mode. */
   async otherLedger(): Promise<Ledger> {
+    this.session.touched = true;
     return this.#over(await this.session.second());
   }
 
-  /** The handle to look through, by the mode; a reopening closes every handle first. */
+  /** The handle to look through, by the mode; a reopening closes every handle first, if one was used to write. */
   async reader(): Promise<Ledger> {
-    if (this.mode === 'reopen') await this.session.close();
-    return this.mode === 'second_handle' ? this.otherLedger() : this.ledger();
+    if (this.mode === 'reopen' && this.session.touched) await this.session.close();
+    const { session } = this;
+    return this.#over(await (this.mode === 'second_handle' ? session.second() : session.first()));
   }
 
   /** The case's namespace on the handle that writes. */
@@ -130,9 +136,14 @@ export class Store {
     return exportText((await this.reader()).backend, this.namespace);
   }
 
+  /** All that the namespace holds, as the handle that writes sees it now. */
+  async exportNow(): Promise<string> {
+    return exportText(await this.backend(), this.namespace);
+  }
+
   /** Runs `work` and checks that it left every row and byte as it was. */
   async untouchedBy(work: () => Promise<unknown>): Promise<void> {
-    const before = await this.export();
+    const before = await this.exportNow();
     await work();
     sameText(await this.export(), before, 'what must change nothing changed the store');
   }

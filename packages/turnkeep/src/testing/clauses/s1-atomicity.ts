@@ -31,7 +31,7 @@ function failsWhole(kind: ChangeKind): readonly ConformanceCase[] {
       const error = await refusalOf(store, entry, arrange[place]);
       holds(error !== undefined, 'a commit with a failing change was accepted');
       // The change itself is good: alone it is accepted.
-      const before = await store.export();
+      const before = await store.exportNow();
       await store.commit('c', [entry.change], { commitId: 'alone', ...sentWith(entry) });
       holds((await store.export()) !== before, 'the change alone changes nothing, so that this case shows nothing');
     }),

@@ -1,7 +1,7 @@
 import { isTurnkeepError } from '../../core/errors.ts';
 import { given } from '../case.ts';
 import type { ConformanceCase } from '../case.ts';
-import { failureOf, holds, refused, same } from '../check.ts';
+import { failureOf, holds, letOthersRun, refused, same } from '../check.ts';
 import { ChildProcess } from '../child-process.ts';
 import { append, play, says } from '../scenes.ts';
 import type { Store } from '../store.ts';
@@ -45,7 +45,7 @@ export const durability: readonly ConformanceCase[] = [
     const sending = store.commit('c', [append(says('user', 'early'))]).catch((error: unknown) => error);
     let done = false;
     const settled = sending.finally(() => (done = true));
-    while (!done && !(await other.exists())) await Promise.resolve();
+    for (let looks = 0; !done && !(await other.exists()); looks++) await letOthersRun(looks);
     const seen = await other.exists();
     // In the mode that reopens, the store is closed here, at once.
     if (seen) same(await count(store, 'c'), 1, 'messages that stay');
@@ -64,7 +64,8 @@ export const durability: readonly ConformanceCase[] = [
       await failureOf(store.commit('c', changes));
       open -= 1;
     });
-    while (open > 0) {
+    for (let looks = 0; open > 0; looks++) {
+      await letOthersRun(looks);
       const { messages } = await other.page({ leaf: 't3', limit: 200 });
       const info = await other.info();
       holds(messages.length % 2 === 0, 'half a commit was seen');
@@ -81,7 +82,8 @@ export const durability: readonly ConformanceCase[] = [
     let last = 1;
     let open = true;
     const writing = Promise.all(Array.from({ length: 30 }, () => store.commit('c', [append(says('user', 'x'))]))).finally(() => (open = false));
-    while (open) {
+    for (let looks = 0; open; looks++) {
+      await letOthersRun(looks);
       const { version } = await other.info();
       holds(version >= last, `version ${version} was seen after ${last}`);
       last = version;

@@ -19,10 +19,11 @@ async function prepare(store: Store, race: Race): Promise<void> {
 }
 
 async function handles(store: Store): Promise<readonly [Send, Send]> {
-  const [one, other] = [(await store.space()), (await store.otherLedger()).namespace(store.namespace)];
+  const one = async () => store.space();
+  const other = async () => (await store.otherLedger()).namespace(store.namespace);
   // Both have looked before either writes: what a handle keeps of what it saw is stale for one of them.
-  for (const space of [one, other]) await space.page();
-  return [async (commit) => one.commit({ ...commit }), async (commit) => other.commit({ ...commit })];
+  for (const space of [await one(), await other()]) await space.page();
+  return [async (commit) => (await one()).commit({ ...commit }), async (commit) => (await other()).commit({ ...commit })];
 }
 
 async function toldTo(sending: Promise<Receipt>): Promise<Told> {

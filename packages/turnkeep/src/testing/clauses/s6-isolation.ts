@@ -1,6 +1,6 @@
 import { given } from '../case.ts';
 import type { ConformanceCase } from '../case.ts';
-import { holds, refused, same } from '../check.ts';
+import { holds, letOthersRun, refused, same } from '../check.ts';
 import { append, play, says } from '../scenes.ts';
 
 export const isolation: readonly ConformanceCase[] = [
@@ -59,7 +59,8 @@ export const isolation: readonly ConformanceCase[] = [
     let open = true;
     const commits = Array.from({ length: 25 }, (_, at) => store.commit(at % 2 === 0 ? 'a' : 'b', [append(says('user', `x${at}`))]));
     const writing = Promise.all(commits).finally(() => (open = false));
-    while (open) {
+    for (let looks = 0; open; looks++) {
+      await letOthersRun(looks);
       await backend.read(store.namespace, (rows) => {
         const [first, second] = [rows.head('a'), rows.head('b')];
         const list = rows.heads({ order: 'created', limit: 10 });
