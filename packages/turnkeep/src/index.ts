@@ -9,4 +9,5 @@ export type { Commitment, Summary, WorkingState } from './core/read/state.ts';
 export type { Task } from './core/read/tasks.ts';
 export type { Binding, Operation, Sibling } from './core/read/turns.ts';
 export type { Fault } from './core/verify.ts';
+export type { CommitmentStatus, SiblingReason } from './core/rows.ts';
 export * from './ledger/index.ts';

@@ -1,6 +1,7 @@
 /**
  * Every limit of the ledger, by name. An input past one is refused with `limit_exceeded`, which names the limit, its
- * value and the path; `docs/errors.md` says what each one bounds. Sizes are bytes of UTF-8 of core's encoding.
+ * value and the path (an id with `invalid_value`, as for all that can be wrong with an id); `docs/errors.md` says what
+ * each one bounds. Sizes are bytes of UTF-8 of core's encoding.
  */
 export const LIMITS = {
   /** Bytes of an id. */

@@ -3,6 +3,7 @@ export type { Checkpoints } from './checkpoints.ts';
 export type { Commitments } from './commitments.ts';
 export type {
   Conversation,
+  DamageOptions,
   LabelledTurn,
   MessagePage,
   MessageWindow,
