@@ -1,5 +1,4 @@
 import type { TurnId } from './ids.ts';
-import type { Json } from './json.ts';
 import type { Role } from './message.ts';
 import type { ChangeEvent } from './receipt.ts';
 
@@ -58,6 +57,3 @@ export interface LogHeader {
   readonly fingerprint: string;
   readonly events: readonly ChangeEvent[];
 }
-
-/** The body of a record, parsed. */
-export type RecordBody = { readonly [field: string]: Json | undefined };

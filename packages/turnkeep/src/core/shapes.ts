@@ -5,7 +5,7 @@ import { memberPath } from './json.ts';
 import type { Json } from './json.ts';
 import { LIMITS } from './limits.ts';
 import type { LimitName } from './limits.ts';
-import type { Author, MessageContent, NewMessage, Part, ToolResultPart } from './message.ts';
+import type { Author, NewMessage, Part, ToolResultPart } from './message.ts';
 import { callsOf } from './message.ts';
 
 /**
@@ -190,7 +190,6 @@ const contentShape = {
   taskId: id.optional(),
 };
 
-export const messageContent: z.ZodType<MessageContent> = z.strictObject(contentShape);
 export const newMessage: z.ZodType<NewMessage> = z.strictObject({ ...contentShape, messageId: id.optional() });
 
 /** Throws the first problem of `value` as `invalid_value` or `limit_exceeded`, with the path of the part at fault. */
