@@ -32,6 +32,12 @@ export function textUpTo(limit: LimitName): z.ZodType<string> {
 
 export const shortText: z.ZodType<string> = textUpTo('shortTextBytes');
 
+/** The id that a person has elsewhere: bounded text, any that every store can look up (SQL text has no NUL). */
+export const personId: z.ZodType<string> = shortText.refine(
+  (value) => value.isWellFormed() && !value.includes('\0'),
+  'the id of a person has no lone surrogates and no NUL',
+);
+
 /** Text that says something: not empty and not only white space. */
 export const meaningfulText: z.ZodType<string> = z
   .string()

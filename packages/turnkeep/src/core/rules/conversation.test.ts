@@ -175,3 +175,20 @@ test('a fork has fields of its own', () => {
     expect(info(seen)).toMatchObject({ title: 'mine', labels: [], source: 'c' });
   });
 });
+
+test('a person has an id that every store can look up', () => {
+  for (const person of ['\ud800', 'a\u0000b']) {
+    for (const [fields, path] of [
+      [{ owner: person }, 'owner'],
+      [{ participants: ['a', person] }, 'participants[1]'],
+      [{ readThrough: { reader: person, sequence: 0 } }, 'readThrough.reader'],
+    ] as const) {
+      expect(() => given().when(commit({ kind: 'conversation.update', ...fields }))).toThrow(
+        expect.objectContaining({
+          code: 'invalid_value',
+          details: expect.objectContaining({ path: `commit.changes[0].${path}` }),
+        }),
+      );
+    }
+  }
+});

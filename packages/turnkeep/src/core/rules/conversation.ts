@@ -4,7 +4,7 @@ import type { Draft } from '../draft.ts';
 import { TurnkeepError } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import { KEYS } from '../keys.ts';
-import { count, json, listUpTo, shortText } from '../shapes.ts';
+import { count, json, listUpTo, personId, shortText } from '../shapes.ts';
 import { keep, one } from './rule.ts';
 import type { Rule } from './rule.ts';
 
@@ -16,8 +16,8 @@ export const fieldShapes: {
 } = {
   title: shortText.nullable().optional(),
   titleSource: z.enum(['auto', 'user']).optional(),
-  owner: shortText.nullable().optional(),
-  participants: listUpTo(shortText, 'conversationLabels').optional(),
+  owner: personId.nullable().optional(),
+  participants: listUpTo(personId, 'conversationLabels').optional(),
   labels: listUpTo(shortText, 'conversationLabels').optional(),
   pinned: z.boolean().optional(),
   archived: z.boolean().optional(),
@@ -50,7 +50,7 @@ export const conversationUpdate: Rule<'conversation.update'> = {
   shape: z.strictObject({
     kind: z.literal('conversation.update'),
     ...fieldShapes,
-    readThrough: z.strictObject({ reader: shortText, sequence: count }).optional(),
+    readThrough: z.strictObject({ reader: personId, sequence: count }).optional(),
   }),
   complete: keep,
   records: one,
