@@ -20,7 +20,7 @@ export class Checkpoints {
     checkpoint: Omit<CheckpointCreate, 'kind'>,
     options?: WriteOptions,
   ): Promise<Receipt & { readonly checkpointId: CheckpointId }> {
-    const receipt = await this.#access.write([{ kind: 'checkpoint.create', ...checkpoint }], options);
+    const receipt = await this.#access.write([{ ...checkpoint, kind: 'checkpoint.create' }], options);
     return { ...receipt, checkpointId: receipt.events[0]?.['checkpointId'] as CheckpointId };
   }
 
@@ -30,7 +30,7 @@ export class Checkpoints {
     next: Omit<CheckpointAdvance, 'kind' | 'checkpointId'>,
     options?: WriteOptions,
   ): Promise<Receipt & { readonly revision: number }> {
-    const receipt = await this.#access.write([{ kind: 'checkpoint.advance', checkpointId, ...next }], options);
+    const receipt = await this.#access.write([{ ...next, kind: 'checkpoint.advance', checkpointId }], options);
     return { ...receipt, revision: receipt.events[0]?.['revision'] as number };
   }
 
@@ -42,7 +42,7 @@ export class Checkpoints {
     options?: WriteOptions,
   ): Promise<Receipt> {
     assertList(writes, 'writes');
-    const changes = writes.map((write) => ({ kind: 'checkpoint.write' as const, checkpointId, revision, ...write }));
+    const changes = writes.map((write) => ({ ...write, kind: 'checkpoint.write' as const, checkpointId, revision }));
     return this.#access.write(changes, options);
   }
 

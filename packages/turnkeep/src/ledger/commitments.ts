@@ -21,7 +21,7 @@ export class Commitments {
     commitment: Omit<CommitmentAdd, 'kind'>,
     options?: WriteOptions,
   ): Promise<Receipt & { readonly commitmentId: CommitmentId }> {
-    const receipt = await this.#access.write([{ kind: 'commitment.add', ...commitment }], options);
+    const receipt = await this.#access.write([{ ...commitment, kind: 'commitment.add' }], options);
     return { ...receipt, commitmentId: receipt.events[0]?.['commitmentId'] as CommitmentId };
   }
 

@@ -12,6 +12,7 @@ import type {
 } from '../core/change.ts';
 import { headerAt } from '../core/decide.ts';
 import type { ConversationId, MessageId, NamespaceId, OperationId, TurnId } from '../core/ids.ts';
+import { parseJson } from '../core/json.ts';
 import { KEYS } from '../core/keys.ts';
 import { callsOf } from '../core/message.ts';
 import type { NewMessage, Part } from '../core/message.ts';
@@ -117,12 +118,12 @@ export class Conversation {
 
   /** Creates the conversation; any other first commit creates it too. */
   async create(fields: Omit<ConversationCreate, 'kind'> = {}, options?: WriteOptions): Promise<Receipt> {
-    return this.commit([{ kind: 'conversation.create', ...fields }], options);
+    return this.commit([{ ...fields, kind: 'conversation.create' }], options);
   }
 
   /** Changes list fields, or how far a reader has read. */
   async update(fields: Omit<ConversationUpdate, 'kind'>, options?: WriteOptions): Promise<Receipt> {
-    return this.commit([{ kind: 'conversation.update', ...fields }], options);
+    return this.commit([{ ...fields, kind: 'conversation.update' }], options);
   }
 
   /**
@@ -133,10 +134,12 @@ export class Conversation {
     message: NewMessage,
     options: WriteOptions & { readonly turnId?: TurnId | null } = {},
   ): Promise<Receipt> {
-    const append: Change = { kind: 'message.append', message, turnId: options.turnId };
+    // Copied before anything is awaited: what the caller does with it meanwhile is not what was sent.
+    const own = parseJson(message, 'message') as unknown as NewMessage;
+    const append: Change = { kind: 'message.append', message: own, turnId: options.turnId };
     const record: Change = { kind: 'turn.record', origin: 'append' };
     const needsTurn =
-      options.turnId === undefined && !answersCall(message) && (await this.#needsTurn(options.idempotencyKey));
+      options.turnId === undefined && !answersCall(own) && (await this.#needsTurn(options.idempotencyKey));
     return this.commit(needsTurn ? [record, append] : [append], options);
   }
 
@@ -155,7 +158,7 @@ export class Conversation {
 
   /** Records a prompt, its turn (`preparing`) and its open operation. `busy` while another turn is at work. */
   async submit(turn: Omit<TurnSubmit, 'kind'>, options?: WriteOptions): Promise<SubmittedTurn> {
-    const receipt = await this.commit([{ kind: 'turn.submit', ...turn }], options);
+    const receipt = await this.commit([{ ...turn, kind: 'turn.submit' }], options);
     const event = receipt.events.find((one) => one.kind === 'turn.submit') as unknown as Omit<
       SubmittedTurn,
       keyof Receipt
@@ -172,7 +175,7 @@ export class Conversation {
     const { messages, ...rest } = turn;
     assertList(messages, 'messages');
     const appends = messages.map((message) => ({ kind: 'message.append' as const, message }));
-    const receipt = await this.commit([{ kind: 'turn.record', ...rest }, ...appends], options);
+    const receipt = await this.commit([{ ...rest, kind: 'turn.record' }, ...appends], options);
     return { ...receipt, turnId: receipt.events[0]?.['turnId'] as TurnId };
   }
 
@@ -196,17 +199,17 @@ export class Conversation {
   }
 
   async saveBinding(binding: Omit<BindingSave, 'kind'>, options?: WriteOptions): Promise<Receipt> {
-    return this.commit([{ kind: 'binding.save', ...binding }], options);
+    return this.commit([{ ...binding, kind: 'binding.save' }], options);
   }
 
   /** Updates working state: absent keeps, `null` clears, a value replaces. */
   async updateState(fields: Omit<StateUpdate, 'kind'>, options?: WriteOptions): Promise<Receipt> {
-    return this.commit([{ kind: 'state.update', ...fields }], options);
+    return this.commit([{ ...fields, kind: 'state.update' }], options);
   }
 
   /** A summary of a longer prefix of the path; `expect.transcript` says what it was made from. */
   async commitSummary(summary: Omit<SummaryCommit, 'kind'>, options: WriteOptions): Promise<Receipt> {
-    return this.commit([{ kind: 'summary.commit', ...summary }], options);
+    return this.commit([{ ...summary, kind: 'summary.commit' }], options);
   }
 
   /** Removes a message's words everywhere it is shared. */
@@ -215,7 +218,7 @@ export class Conversation {
     how: { readonly reason: string; readonly replacement?: readonly Part[] },
     options?: WriteOptions,
   ): Promise<Receipt> {
-    return this.commit([{ kind: 'message.redact', messageId, ...how }], options);
+    return this.commit([{ ...how, kind: 'message.redact', messageId }], options);
   }
 
   /** A fork of this conversation, cut at and with a message. Its cost does not grow with the conversation. */
@@ -229,7 +232,7 @@ export class Conversation {
     await access.write(
       namespace,
       conversationId,
-      [{ kind: 'conversation.fork', source: this.id, at, ...fields }],
+      [{ ...fields, kind: 'conversation.fork', source: this.id, at }],
       options,
     );
     return new Conversation(access, namespace, conversationId);
@@ -237,7 +240,7 @@ export class Conversation {
 
   /** Erases the conversation; what living forks share stays. Maintenance removes the rest. */
   async erase(how: { readonly reason?: string } = {}, options?: WriteOptions): Promise<Receipt> {
-    return this.commit([{ kind: 'conversation.erase', ...how }], options);
+    return this.commit([{ ...how, kind: 'conversation.erase' }], options);
   }
 
   // ---- Reading

@@ -54,3 +54,21 @@ test('a list by a metadata field of null shows those that hold null, not those w
   const { items } = await space.page({ metadata: { a: null } });
   expect(items.map(({ conversationId }) => conversationId)).toEqual(['holds']);
 });
+
+test('a handle does what its name says, whatever else the fields bring', async () => {
+  const { conversation } = await opened();
+  await conversation.tasks.create({ taskId: 'mine', title: 'x' });
+  const smuggled = { kind: 'conversation.erase', title: 'still here' };
+  expect((await conversation.update(smuggled)).events).toMatchObject([{ kind: 'conversation.update' }]);
+  await conversation.tasks.amend('mine', { taskId: 'other', title: 'y' } as { readonly title: string });
+  expect(await conversation.tasks.get('mine')).toMatchObject({ title: 'y' });
+});
+
+test('a message that is changed after it was sent is stored as it was', async () => {
+  const { conversation } = await opened();
+  const message = { messageId: 'm', role: 'user' as const, parts: text('before') };
+  const sent = conversation.append(message);
+  message.parts = text('after');
+  await sent;
+  expect(await conversation.message('m')).toMatchObject({ message: { parts: text('before') } });
+});

@@ -20,13 +20,13 @@ export class Tasks {
 
   /** Creates a task and makes it active; `active_task` while the path has one. Answers the task's id. */
   async create(task: Omit<TaskCreate, 'kind'>, options?: WriteOptions): Promise<Receipt & { readonly taskId: TaskId }> {
-    const receipt = await this.#access.write([{ kind: 'task.create', ...task }], options);
+    const receipt = await this.#access.write([{ ...task, kind: 'task.create' }], options);
     return { ...receipt, taskId: receipt.events[0]?.['taskId'] as TaskId };
   }
 
   /** New words for a task that has not ended; its id and status stay. */
   async amend(taskId: TaskId, words: Omit<TaskAmend, 'kind' | 'taskId'>, options?: WriteOptions): Promise<Receipt> {
-    return this.#access.write([{ kind: 'task.amend', taskId, ...words }], options);
+    return this.#access.write([{ ...words, kind: 'task.amend', taskId }], options);
   }
 
   /** Moves a task along `TASK_TRANSITIONS`; `illegal_transition` otherwise. */
@@ -36,7 +36,7 @@ export class Tasks {
     more: Omit<TaskTransition, 'kind' | 'taskId' | 'to'> = {},
     options?: WriteOptions,
   ): Promise<Receipt> {
-    return this.#access.write([{ kind: 'task.transition', taskId, to, ...more }], options);
+    return this.#access.write([{ ...more, kind: 'task.transition', taskId, to }], options);
   }
 
   async get(taskId: TaskId, options: PathOptions = {}): Promise<Task | undefined> {
