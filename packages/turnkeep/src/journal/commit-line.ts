@@ -81,8 +81,8 @@ export function sealsOf(record: LogRecord): readonly (string | null)[] {
 }
 
 export function redactionsOf(records: readonly StoredRecord[]): { readonly [index: string]: Redaction } | undefined {
+  if (records.every(({ redaction }) => redaction === undefined)) return undefined;
   const redacted = [...records.entries()].filter(([, record]) => record.redaction !== undefined);
-  if (redacted.length === 0) return undefined;
   return Object.fromEntries(redacted.map(([index, record]) => [index, record.redaction as Redaction])); // filtered above
 }
 

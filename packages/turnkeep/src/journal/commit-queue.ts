@@ -41,6 +41,11 @@ export class CommitQueue {
     });
   }
 
+  /** `busy` while commits wait for the group that is being written. */
+  get load(): 'idle' | 'busy' {
+    return this.#waiting.length > 0 ? 'busy' : 'idle';
+  }
+
   /** Runs `work` while no group is written. */
   alone<Result>(work: () => Promise<Result>): Promise<Result> {
     return new Promise((resolve, reject) => {

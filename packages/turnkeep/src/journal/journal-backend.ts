@@ -248,7 +248,7 @@ export class JournalBackend implements Backend {
     if (log.broken) throw unavailable(log.broken);
     await log.append(writes);
     for (const namespace of new Set(writes.map((one) => one.namespace))) this.#listeners.notify(namespace);
-    this.#parts.folds.maintain();
+    this.#parts.folds.maintain(this.#queue.load);
   }
 
   #writer(): Writing {
