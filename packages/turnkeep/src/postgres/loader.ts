@@ -2,6 +2,7 @@ import type { Row, RowRange, RowValue } from '../core/backend.ts';
 import type { Head } from '../core/head.ts';
 import type { ConversationId } from '../core/ids.ts';
 import { compareKeys } from '../core/backend.ts';
+import { TABLES } from '../core/keys.ts';
 import type { Ask } from './ask.ts';
 import type { Connection, SqlRow, Statement } from './driver.ts';
 import { unpackLog } from './log-codec.ts';
@@ -10,9 +11,12 @@ import type { Schema } from './schema-name.ts';
 import type { Snapshot, StoredHead } from './snapshot.ts';
 import { listHeads } from './sql/list-heads.ts';
 import { loadHeads, loadLogs, loadRanges, loadRows, loadWords } from './sql/load.ts';
+import type { RangeOf } from './sql/load.ts';
 
 /** Rows that a range is loaded beyond its limit: commits of one group hide some by their own. */
 const SLACK = 8;
+/** Branches that come along with a missing one. */
+const BRANCHES = 512;
 const NO_LIMIT = Number.MAX_SAFE_INTEGER;
 /** Guesses that one round trip takes along. */
 const GUESSES = 4_096;
@@ -60,7 +64,7 @@ export class Loader {
       .filter((guess) => (guess.kind === 'log') === wantsWords && this.#allows(guess))
       .slice(-GUESSES);
     this.#guesses = this.#guesses.filter(({ kind }) => (kind === 'log') !== wantsWords);
-    await this.load(connection, distinct([...missing, ...taken]));
+    await this.load(connection, distinct([...missing.map(widened), ...taken]));
   }
 
   #allows({ kind }: Ask): boolean {
@@ -111,7 +115,7 @@ export class Loader {
     const [first] = asks;
     if (!first) return undefined;
     const reverse = first.range.reverse === true;
-    const wanted = asks.map(({ conversation, range }) => ({ conversation, ...range, limit: range.limit ?? NO_LIMIT }));
+    const wanted = asks.map(({ conversation, range }) => boundsOf(conversation, range));
     return {
       statement: loadRanges(this.#schema, this.#namespace, wanted, reverse),
       take: (rows) => {
@@ -136,7 +140,7 @@ export class Loader {
 
   #wordsStep(asks: readonly AskOf<'words'>[]): Step | undefined {
     if (asks.length === 0) return undefined;
-    const wanted = asks.map(({ conversation, range }) => ({ conversation, ...range, limit: 1 }));
+    const wanted = asks.map(({ conversation, range }) => boundsOf(conversation, range));
     return {
       statement: loadWords(this.#schema, this.#namespace, wanted),
       take: (rows) => {
@@ -184,6 +188,22 @@ export function storedHead(row: SqlRow): StoredHead {
     places: new Map(JSON.parse(places) as Iterable<readonly [string, readonly [number, number]]>), // we wrote both
     head: JSON.parse(head) as Head,
   };
+}
+
+/**
+ * A path is walked branch by branch: with a branch come those that are older, its parents among them. What else is missing
+ * is looked up as it is.
+ */
+function widened(ask: Ask): Ask {
+  if (ask.kind !== 'row' || !ask.key.startsWith(TABLES.branches)) return ask;
+  const range = { from: TABLES.branches, to: `${ask.key}\u0000`, reverse: true, limit: BRANCHES };
+  return { kind: 'range', conversation: ask.conversation, range };
+}
+
+/** No key holds NUL, nor does Postgres take it: as a bound, U+0001 stands where it stood. */
+function boundsOf(conversation: ConversationId, { from, to, limit }: RowRange): RangeOf {
+  const bound = (key: string): string => key.replaceAll('\u0000', '\u0001');
+  return { conversation, from: bound(from), to: bound(to), limit: limit ?? NO_LIMIT };
 }
 
 function withSlack(ask: AskOf<'range'>): AskOf<'range'> {

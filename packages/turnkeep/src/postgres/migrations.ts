@@ -14,7 +14,8 @@ export const MIGRATIONS: readonly string[] = [
     id text COLLATE "C" NOT NULL,
     c bigint NOT NULL,
     version bigint NOT NULL,
-    -- Above that of every commit that this one follows, in its conversation and in those that it was forked from.
+    -- Of its last commit: above that of every commit that it follows, in its conversation and in those that it was forked
+    -- from, and otherwise the server's clock.
     rank bigint NOT NULL,
     created bigint NOT NULL,
     owner text COLLATE "C",

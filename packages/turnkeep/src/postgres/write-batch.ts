@@ -34,6 +34,8 @@ export class WriteBatch {
   readonly #edits = new Map<string, LogToPut>();
   readonly #placed: { c: string; version: number; rank: number }[] = [];
 
+  #rank = 0;
+
   /** `snapshot` is what the commits were decided on. */
   constructor(held: ReadonlyMap<ConversationId, Held>, snapshot: Snapshot) {
     this.#held = held;
@@ -49,13 +51,20 @@ export class WriteBatch {
     return [...touchedBy(writes)].filter((id) => !this.#held.has(id));
   }
 
+  /** Ranks begin at the server's clock, in microseconds: a commit that ended before this one began has a lower one. */
+  beginAt(clock: number): void {
+    this.#rank = clock;
+  }
+
   /** True where a commit of this batch writes the conversation's head. */
   hasHead(conversation: ConversationId): boolean {
     return this.#heads.has(conversation);
   }
 
   add(writes: WriteSet): void {
-    const rank = 1 + Math.max(...[...touchedBy(writes)].map((id) => this.#heldOf(id).rank));
+    // The clock may go back: what a commit follows has a lower rank whatever it says.
+    const rank = 1 + Math.max(this.#rank, ...[...touchedBy(writes)].map((id) => this.#heldOf(id).rank));
+    this.#rank = rank;
     if (writes.log) this.#addLog(writes.log.conversation, writes.log.record.version, rank, writes.log.record);
     for (const { conversation, key, value } of writes.rows) this.#addRow(conversation, key, value);
     for (const edit of writes.edits) this.#addEdit(edit);

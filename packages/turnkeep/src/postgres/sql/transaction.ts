@@ -19,9 +19,11 @@ export function rollback(): Statement {
 /**
  * Says whose rows this transaction may see, for the policies of row-level security, and how its statements are planned:
  * each looks up a few keys, and a plan that was made while the tables were small must not scan them once they are large.
+ * Answers the server's clock in microseconds, in the first column.
  */
 export function enterNamespace(namespace: string): Statement {
-  const text = `SELECT set_config('turnkeep.namespace', $1, true), set_config('enable_seqscan', 'off', true),
+  const text = `SELECT floor(extract(epoch FROM clock_timestamp()) * 1000000)::bigint,
+    set_config('turnkeep.namespace', $1, true), set_config('enable_seqscan', 'off', true),
     set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)`;
   return { name: 'tk_enter', text, values: [namespace] };
 }
