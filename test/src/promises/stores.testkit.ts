@@ -7,11 +7,12 @@ import { afterEach, beforeEach } from 'vitest';
 
 /** The backends that every promise is kept on. */
 export const BACKENDS = ['memory', 'sqlite'] as const;
-export type BackendName = (typeof BACKENDS)[number];
+export type BackendName = (typeof BACKENDS)[number] | 'journal';
 
 /**
- * A fresh store for each test, with a second handle for whoever asks. In memory both are one ledger, whose reopening is
- * nothing; on a file the second one is opened apart, and `reopen` closes everything and opens the file again.
+ * A fresh store for each test, with a second handle for whoever asks. SQLite opens the second one apart; a journal has one
+ * writer, and memory ends with its ledger: there both handles are of one ledger. `reopen` closes everything and opens the
+ * store again, which in memory is nothing.
  */
 export interface TestStore {
   readonly ledger: Ledger;
@@ -72,7 +73,7 @@ class OpenedStore implements TestStore {
   }
 
   get #url(): string {
-    return this.#backend === 'memory' ? 'memory:' : `sqlite:${join(this.#folder, 'store.db')}`;
+    return this.#backend === 'memory' ? 'memory:' : `${this.#backend}:${join(this.#folder, 'store')}`;
   }
 
   get ledger(): Ledger {
@@ -85,7 +86,7 @@ class OpenedStore implements TestStore {
   }
 
   async elsewhere(id: string = 'c', namespace: string = 'n'): Promise<Conversation> {
-    if (this.#backend === 'memory') return this.conversation(id, namespace);
+    if (this.#backend !== 'sqlite') return this.conversation(id, namespace);
     this.#second ??= await openLedger(this.#url, this.#options);
     return this.#second.namespace(namespace).conversation(id);
   }
@@ -131,13 +132,21 @@ class OpenedStore implements TestStore {
 
   async #damageFile(words: string): Promise<void> {
     await this.#close();
-    const file = join(this.#folder, 'store.db');
-    const bytes = readFileSync(file);
-    const at = bytes.indexOf(words);
-    if (at < 0 || bytes.indexOf(words, at + 1) >= 0) throw new Error('the words must stand in the file once');
-    bytes.write(altered(words), at);
-    writeFileSync(file, bytes);
+    // Beside SQLite's file stands its search index, which is derived.
+    const paths = this.#backend === 'sqlite' ? [join(this.#folder, 'store')] : this.#files();
+    const files = paths.map((path) => ({ path, bytes: readFileSync(path) }));
+    const [found, more] = files.filter(({ bytes }) => bytes.includes(words));
+    const at = found?.bytes.indexOf(words) ?? -1;
+    if (!found || more || found.bytes.includes(words, at + 1))
+      throw new Error('the words must be stored once, as they are');
+    found.bytes.write(altered(words), at);
+    writeFileSync(found.path, found.bytes);
     await this.#openFirst();
+  }
+
+  #files(): readonly string[] {
+    const entries = readdirSync(this.#folder, { recursive: true, withFileTypes: true });
+    return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
   }
 
   async logBytes(id: string = 'c'): Promise<number> {
@@ -153,7 +162,7 @@ class OpenedStore implements TestStore {
   }
 
   fileBytes(): number {
-    return readdirSync(this.#folder).reduce((sum, name) => sum + statSync(join(this.#folder, name)).size, 0);
+    return this.#files().reduce((sum, path) => sum + statSync(path).size, 0);
   }
 }
 
