@@ -20,7 +20,7 @@ export function asksAfter(conversation: ConversationId, key: string, value: RowV
       return [rowAsk(conversation, KEYS.turn(branch, position)), rowAsk(conversation, KEYS.branch(branch))];
     }
     case TABLES.messageIds:
-      return [rowAsk(conversation, KEYS.message(...(value as readonly [number, number, number])))];
+      return asksAtMessage(conversation, ...(value as readonly [number, number, number]));
     case TABLES.branches:
       return typeof value[0] === 'string' ? [headAsk(value[0]), rowAsk(value[0], KEYS.branch(value[1] as number))] : [];
     case TABLES.messages: {
@@ -46,6 +46,26 @@ export function asksAfter(conversation: ConversationId, key: string, value: RowV
     default:
       return [];
   }
+}
+
+/** A message, what follows it in its turn, and that turn. */
+function asksAtMessage(
+  conversation: ConversationId,
+  branch: number,
+  position: number,
+  sequence: number,
+): readonly Ask[] {
+  const range = {
+    from: KEYS.message(branch, position, sequence + 1),
+    to: prefixEnd(KEYS.messagesAt(branch, position)),
+    limit: 1,
+  };
+  return [
+    rowAsk(conversation, KEYS.message(branch, position, sequence)),
+    { kind: 'range', conversation, range },
+    rowAsk(conversation, KEYS.turn(branch, position)),
+    rowAsk(conversation, KEYS.branch(branch)),
+  ];
 }
 
 function headAsk(conversation: ConversationId): Ask {

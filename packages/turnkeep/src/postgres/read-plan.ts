@@ -43,7 +43,12 @@ class Plan {
   readonly #conversation: ConversationId;
   readonly #stored: StoredHead;
 
+  /** True where one of the commit's turns may stand under another. */
+  readonly makesSeveralTurns: boolean;
+
   constructor(commit: Commit, stored: StoredHead) {
+    const made = commit.changes.filter(({ kind }) => kind === 'turn.record' || kind === 'turn.submit');
+    this.makesSeveralTurns = made.length > 1;
     this.#conversation = commit.conversationId;
     this.#stored = stored;
   }
@@ -75,8 +80,7 @@ class Plan {
   }
 
   /** What a new turn under `parent` asks for. */
-  newTurn(turnId: string, parent: string | null): void {
-    this.key(KEYS.turnId(turnId));
+  under(parent: string | null): void {
     this.last(KEYS.children(parent));
     if (parent === null) this.last(KEYS.turnsOf(0));
     else this.turn(parent);
@@ -131,7 +135,7 @@ function planChange(plan: Plan, change: Change, sha256: Sha256): void {
       planSubmit(plan, change);
       break;
     case 'turn.record':
-      plan.newTurn(change.turnId ?? '', parentOf(plan, change.parent));
+      planNewTurn(plan, change);
       break;
     case 'turn.advance':
     case 'leaf.select':
@@ -179,13 +183,17 @@ function planSubmit(plan: Plan, change: Extract<Change, { kind: 'turn.submit' }>
   if (change.promptId !== undefined) plan.key(KEYS.prompt(change.promptId));
   if (change.samePromptAs !== undefined) plan.turn(change.samePromptAs);
   if (change.taskId !== undefined) plan.entry(ENTRIES.task(change.taskId), undefined);
-  plan.newTurn(change.turnId ?? '', parentOf(plan, change.parent));
+  planNewTurn(plan, change);
 }
 
-/** The turn that a new one is put under, where the change says so by its id. */
-function parentOf(plan: Plan, parent: Extract<Change, { kind: 'turn.submit' }>['parent']): string | null {
-  if (parent === undefined) return plan.leaf;
-  return parent !== null && 'turnId' in parent ? parent.turnId : null;
+function planNewTurn(plan: Plan, change: Extract<Change, { kind: 'turn.submit' | 'turn.record' }>): void {
+  const { turnId = '', parent } = change;
+  plan.key(KEYS.turnId(turnId));
+  if (plan.makesSeveralTurns) plan.last(KEYS.children(turnId));
+  if (parent === undefined) plan.under(plan.leaf);
+  else if (parent === null) plan.under(null);
+  else if ('turnId' in parent) plan.under(parent.turnId);
+  else plan.key(KEYS.messageId(parent.messageId));
 }
 
 function planMessage(plan: Plan, change: Extract<Change, { kind: 'message.append' }>): void {

@@ -1,10 +1,14 @@
 import type { HeadQuery, Row, RowRange, RowReader, RowValue } from '../core/backend.ts';
 import type { Head } from '../core/head.ts';
 import type { ConversationId } from '../core/ids.ts';
+import { numberKey, prefixEnd, TABLES } from '../core/keys.ts';
 import type { LogRecord } from '../core/log.ts';
 import { Miss } from './ask.ts';
 import type { Ask } from './ask.ts';
 import { KnownRows } from './known-rows.ts';
+
+/** Tables whose keys begin with a branch's number. */
+const BY_BRANCH = [TABLES.branches, TABLES.turns, TABLES.turnStates, TABLES.messages, TABLES.late, TABLES.entries];
 
 /** A head with what only this backend keeps beside it. */
 export interface StoredHead {
@@ -99,9 +103,14 @@ export class Snapshot implements RowReader {
     return this.#lists.has(JSON.stringify(ask.query));
   }
 
-  /** `null`: there is no such conversation. */
+  /** `null`: there is no such conversation. Of branches beyond those that the head counts there are no rows. */
   putHead(conversation: ConversationId, stored: StoredHead | null): void {
     this.#heads.set(conversation, stored);
+    if (!stored) return;
+    for (const table of BY_BRANCH) {
+      const range = { from: table + numberKey(stored.head.branches), to: prefixEnd(table) };
+      this.#known(conversation).putRange(range, []);
+    }
   }
 
   putRow(conversation: ConversationId, key: string, value: RowValue | undefined): void {
