@@ -19,7 +19,8 @@ import { shortTurns, TURN_TEXT, turnChanges } from './turn.ts';
  * - `alone`: one turn at a time, against one write and fdatasync of the same bytes: at most 2.5 times as long;
  * - `many`: 64 committers, against lines a second at 64 lines a sync: at least 1/25; all files together at most 2.5 bytes
  *   for a byte of message text; the event loop late by less than 20 ms at the 99th percentile;
- * - `grown`: commits and windows of a conversation of so many messages against one of 10: at most 1.2 times as long.
+ * - `grown`: commits and windows of a conversation of so many messages against one of 10, forks at turn 10,000 against turn
+ *   10: at most 1.2 times as long.
  *
  * A shared machine is noisy: ratios within a run are what counts, over several runs.
  */
@@ -37,6 +38,7 @@ const RAW_MS = 1_000;
 const ALONE_TURNS = 800;
 const GROWN_ROUNDS = 600;
 const TURNS_OF_TEN_MESSAGES = 5;
+const FORKS = 200;
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
 const folder = mkdtempSync(join(tmpdir(), 'turnkeep-bench-'));
@@ -131,12 +133,40 @@ async function grown(): Promise<void> {
       windows.short.push(await timed(() => short.window(8)));
     }
     for (const [what, { long: slow, short: fast }] of Object.entries({ commits, windows })) {
-      const [mine, its] = [median(slow), median(fast)];
-      say(
-        `grown: ${what} ${mine.toFixed(3)} ms with ${values.messages} messages, ${its.toFixed(3)} ms with 10: ${(mine / its).toFixed(2)} times (at most 1.2)`,
-      );
+      sayGrowth(what, slow, `${values.messages} messages`, fast, '10');
     }
+    await forks(ledger, long);
   });
+}
+
+/** Forks of the long conversation at a late turn and at an early one, by turns. */
+async function forks(ledger: Ledger, long: Conversation): Promise<void> {
+  const late: number[] = [];
+  const early: number[] = [];
+  const turns = await long.graph();
+  const [lateTurn, earlyTurn] = [turns[Math.min(10_000, turns.length) - 1], turns[9]];
+  if (!lateTurn || !earlyTurn) throw new Error('the long conversation has its turns');
+  const at = async (turnId: string) => (await long.window(1, { leaf: turnId })).messages[0]?.messageId ?? '';
+  const [lateMessage, earlyMessage] = [await at(lateTurn.turnId), await at(earlyTurn.turnId)];
+  for (let round = 0; round < FORKS; round++) {
+    late.push(await timed(() => long.fork(lateMessage, { conversationId: `late-${round}` })));
+    early.push(await timed(() => long.fork(earlyMessage, { conversationId: `early-${round}` })));
+  }
+  sayGrowth('forks', late, `at turn ${Math.min(10_000, turns.length)}`, early, 'at turn 10');
+}
+
+function sayGrowth(
+  what: string,
+  slow: readonly number[],
+  where: string,
+  fast: readonly number[],
+  beside: string,
+): void {
+  const [mine, its] = [median(slow), median(fast)];
+  const times = (mine / its).toFixed(2);
+  say(
+    `grown: ${what} ${mine.toFixed(3)} ms with ${where}, ${its.toFixed(3)} ms with ${beside}: ${times} times (at most 1.2)`,
+  );
 }
 
 const raw = new RawFile(join(folder, 'raw'));
