@@ -133,7 +133,7 @@ async function grown(): Promise<void> {
       windows.short.push(await timed(() => short.window(8)));
     }
     for (const [what, { long: slow, short: fast }] of Object.entries({ commits, windows })) {
-      sayGrowth(what, slow, `${values.messages} messages`, fast, '10');
+      sayGrowth(what, slow, `with ${values.messages} messages`, fast, 'with 10');
     }
     await forks(ledger, long);
   });
@@ -164,9 +164,7 @@ function sayGrowth(
 ): void {
   const [mine, its] = [median(slow), median(fast)];
   const times = (mine / its).toFixed(2);
-  say(
-    `grown: ${what} ${mine.toFixed(3)} ms with ${where}, ${its.toFixed(3)} ms with ${beside}: ${times} times (at most 1.2)`,
-  );
+  say(`grown: ${what} ${mine.toFixed(3)} ms ${where}, ${its.toFixed(3)} ms ${beside}: ${times} times (at most 1.2)`);
 }
 
 const raw = new RawFile(join(folder, 'raw'));
