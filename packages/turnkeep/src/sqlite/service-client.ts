@@ -19,11 +19,12 @@ export class ServiceClient {
   /** `onWalLong` is called when the WAL had better begin anew. */
   constructor(start: ServiceStart, onWalLong: () => void) {
     this.#worker = new Worker(new URL('./service-thread.js', import.meta.url), { workerData: start });
-    this.#worker.unref();
     this.#worker.on('message', (message: FromService) => {
       if (message.kind === 'wal_long') onWalLong();
       else this.#receive(message);
     });
+    // Not before: to listen is to keep the process alive again.
+    this.#worker.unref();
     const lost = (reason: string) =>
       this.#lose(new TurnkeepError('store_unavailable', { place: start.file.path, reason }));
     this.#worker.on('error', (error: Error) => lost(`the service thread failed: ${error.message}`));
