@@ -135,7 +135,7 @@ export class Conversation {
     options: WriteOptions & { readonly turnId?: TurnId | null } = {},
   ): Promise<Receipt> {
     // Copied before anything is awaited: what the caller does with it meanwhile is not what was sent.
-    const own = parseJson(message, 'message') as unknown as NewMessage;
+    const own = parseJson(message, 'commit.changes[0].message') as unknown as NewMessage;
     const append: Change = { kind: 'message.append', message: own, turnId: options.turnId };
     const record: Change = { kind: 'turn.record', origin: 'append' };
     const needsTurn =

@@ -183,12 +183,8 @@ test('a person has an id that every store can look up', () => {
       [{ participants: ['a', person] }, 'participants[1]'],
       [{ readThrough: { reader: person, sequence: 0 } }, 'readThrough.reader'],
     ] as const) {
-      expect(() => given().when(commit({ kind: 'conversation.update', ...fields }))).toThrow(
-        expect.objectContaining({
-          code: 'invalid_value',
-          details: expect.objectContaining({ path: `commit.changes[0].${path}` }),
-        }),
-      );
+      const send = () => given().when(commit({ kind: 'conversation.update', ...fields }));
+      expect(send).toThrow(`invalid_value: path commit.changes[0].${path},`);
     }
   }
 });
