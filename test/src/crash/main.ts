@@ -8,6 +8,7 @@ import type { CrashHarness } from './harness.ts';
 const HARNESSES: { readonly [backend: string]: () => Promise<CrashHarness> } = {
   sqlite: async () => (await import('./sqlite/kills.ts')).killRuns,
   journal: async () => (await import('./journal/runs.ts')).journalRuns,
+  postgres: async () => (await import('./postgres/kills.ts')).killRuns,
 };
 
 const { values } = parseArgs({

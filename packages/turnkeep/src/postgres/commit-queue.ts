@@ -158,7 +158,9 @@ class Lane {
     try {
       session = await this.#parts.store.driver.connect();
     } catch (error) {
-      this.#retry(this.#take(inLine), error);
+      const jobs = this.#take(inLine);
+      this.#release(jobs);
+      this.#retry(jobs, error);
       return;
     }
     const jobs = this.#take(inLine);

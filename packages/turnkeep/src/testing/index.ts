@@ -13,3 +13,5 @@ export { MODES, Store } from './store.ts';
 export type { Mode, Sent } from './store.ts';
 export type { ConformanceTarget, SpawnedTarget } from './target.ts';
 export { TARGETS } from './targets.ts';
+export { startPostgres, testPostgresUrl } from './postgres-server.ts';
+export type { PostgresServer } from './postgres-server.ts';

@@ -156,6 +156,7 @@ class OwnServer implements PostgresServer {
     const child = this.#process;
     this.#process = undefined;
     if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    child.ref();
     const ended = new Promise((resolve) => child.once('exit', resolve));
     // What pg_ctl sends: SIGQUIT ends every process at once, without a checkpoint.
     child.kill(mode === 'fast' ? 'SIGINT' : 'SIGQUIT');

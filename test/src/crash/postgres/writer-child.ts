@@ -1,0 +1,34 @@
+import { writeSync } from 'node:fs';
+import { isTurnkeepError, openLedger } from 'turnkeep';
+import { conversationOf, NAMESPACE, turnOf } from './workload.ts';
+
+/**
+ * A process that commits turns until its input ends or it is killed: `writer-child URL NAME`. Sixteen writers work at once,
+ * several on each conversation. Before a commit one says `send ID`, after its answer `ack ID VERSION` or `fail ID CODE`, one
+ * line each and written at once.
+ */
+const [url = '', name = ''] = process.argv.slice(2);
+const WRITERS = 16;
+const say = (line: string) => writeSync(1, `${line}\n`);
+
+let going = true;
+process.stdin.on('end', () => (going = false)).resume();
+
+const ledger = await openLedger(url);
+const namespace = ledger.namespace(NAMESPACE);
+
+async function write(writer: number): Promise<void> {
+  for (let number = 1; going; number++) {
+    const id = `${name}.${writer}.${number}`;
+    say(`send ${id}`);
+    try {
+      const receipt = await namespace.conversation(conversationOf(id)).commit(turnOf(id), { idempotencyKey: id });
+      say(`ack ${id} ${receipt.version}`);
+    } catch (error) {
+      say(`fail ${id} ${isTurnkeepError(error) ? error.code : String(error)}`);
+    }
+  }
+}
+
+await Promise.all(Array.from({ length: WRITERS }, (_, writer) => write(writer)));
+await ledger.close();
