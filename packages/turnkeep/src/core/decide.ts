@@ -120,7 +120,11 @@ export function headerAt(rows: RowReader, conversationId: ConversationId, versio
   const header = rows.log(conversationId, version)?.header ?? null;
   const place = `conversation ${conversationId}, version ${version}`;
   if (header === null) throw new TurnkeepError('corrupt', { place, reason: 'the log record is missing' });
-  return decode(header) as unknown as LogHeader;
+  try {
+    return decode(header) as unknown as LogHeader;
+  } catch (error) {
+    throw new TurnkeepError('corrupt', { place, reason: 'its header is not JSON' }, { cause: error });
+  }
 }
 
 export function receiptOf(conversationId: ConversationId, header: LogHeader, replayed: boolean): Receipt {

@@ -265,8 +265,17 @@ function commitProblem(rows: RowReader, own: ConversationId, row: Row): Problem 
   const log = rows.log(own, row.value[0] as number);
   if (!log) return dangling('a commit');
   if (log.header === null) return undefined;
-  const { commitId } = decode(log.header) as unknown as LogHeader;
-  return commitId === row.key.slice(1) ? undefined : misplaced('its commit has another id');
+  const commitId = commitIdOf(log.header);
+  return commitId === undefined || commitId === row.key.slice(1) ? undefined : misplaced('its commit has another id');
+}
+
+/** Nothing where the header is damaged: its digest is a fault already. */
+function commitIdOf(header: string): string | undefined {
+  try {
+    return (decode(header) as unknown as LogHeader).commitId;
+  } catch {
+    return undefined;
+  }
 }
 
 function entryProblem(rows: RowReader, own: ConversationId, row: Row): Problem | undefined {

@@ -1,4 +1,5 @@
 import type { HeadQuery } from '../core/backend.ts';
+import { isTurnkeepError } from '../core/errors.ts';
 import type { ConversationId, NamespaceId } from '../core/ids.ts';
 import { verifyConversation } from '../core/verify.ts';
 import type { Fault, VerifyCursor } from '../core/verify.ts';
@@ -33,20 +34,36 @@ export async function verifyStore(access: Access, options: VerifyOptions): Promi
   const faults: Fault[] = [];
   let progress: VerifyProgress = { conversations: 0, commits: 0, records: 0 };
   for (const namespace of await access.backend.namespaces()) {
-    for await (const conversationId of conversationsOf(access, namespace)) {
-      for await (const step of steps(access, namespace, conversationId, options.signal)) {
-        faults.push(...step.faults);
-        progress = { ...progress, commits: progress.commits + step.commits, records: progress.records + step.records };
+    await orFault(faults, `the rest of namespace ${namespace} was not checked`, async () => {
+      for await (const conversationId of conversationsOf(access, namespace)) {
+        await orFault(faults, `the rest of conversation ${conversationId} was not checked`, async () => {
+          for await (const step of steps(access, namespace, conversationId, options.signal)) {
+            faults.push(...step.faults);
+            const { commits, records } = step;
+            progress = { ...progress, commits: progress.commits + commits, records: progress.records + records };
+            options.onProgress?.(progress);
+          }
+        });
+        progress = { ...progress, conversations: progress.conversations + 1 };
         options.onProgress?.(progress);
       }
-      progress = { ...progress, conversations: progress.conversations + 1 };
-      options.onProgress?.(progress);
-    }
+    });
   }
   for (const { kind, place, reason } of await access.backend.verify(options.signal)) {
     faults.push({ kind: 'store', place, reason: `${kind}: ${reason}`, affects: 'the store as a whole' });
   }
   return { ...progress, faults };
+}
+
+/** Damage that no reading gets past is a fault too: what is behind it is checked all the same. */
+async function orFault(faults: Fault[], affects: string, walk: () => Promise<void>): Promise<void> {
+  try {
+    await walk();
+  } catch (error) {
+    if (!isTurnkeepError(error, 'corrupt')) throw error;
+    const { place, reason } = error.details;
+    faults.push({ kind: 'store', place, reason, affects });
+  }
 }
 
 async function* steps(

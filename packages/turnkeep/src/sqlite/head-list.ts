@@ -1,6 +1,7 @@
 import type { HeadQuery } from '../core/backend.ts';
 import type { Head } from '../core/head.ts';
 import type { Database, SqlRow, Statement } from './driver.ts';
+import { parseStored } from './store-fault.ts';
 
 interface ListStatements {
   readonly first: Statement;
@@ -15,7 +16,7 @@ export type HeadStatements = { readonly [Shape in `${HeadQuery['order']}${'' | '
 export function headStatements(database: Database): HeadStatements {
   const list = (order: HeadQuery['order'], owned: string): ListStatements => {
     const select = (more: string) =>
-      database.prepare(`SELECT head FROM heads WHERE n = ? ${owned} ${more} ORDER BY ${order} DESC, id LIMIT ?`);
+      database.prepare(`SELECT head, id FROM heads WHERE n = ? ${owned} ${more} ORDER BY ${order} DESC, id LIMIT ?`);
     return { first: select(''), ties: select(`AND ${order} = ? AND id > ?`), older: select(`AND ${order} < ?`) };
   };
   return {
@@ -39,5 +40,5 @@ export function listHeads(statements: HeadStatements, n: number, query: HeadQuer
 }
 
 function toHead(row: SqlRow): Head {
-  return JSON.parse(row[0] as string) as Head; // we wrote it
+  return parseStored(row[0] as string, 'heads', row[1] as string) as Head; // we wrote it
 }

@@ -1,6 +1,7 @@
 import type { LogRecord, Redaction, StoredRecord } from '../core/log.ts';
 import type { SqlRow, SqlValue } from './driver.ts';
 import { lengthenHeader, shortenHeader } from './header-phrases.ts';
+import { parseStored } from './store-fault.ts';
 
 // A log row holds: the header in short form; the seals, which are the header's digest with the commit's nonce and then each
 // record's digest and nonce; the words of each record, one on a line (a body is one line of JSON); redactions by record. A longer body stands
@@ -51,9 +52,9 @@ export function unpackLog(row: SqlRow, apart: ReadonlyMap<number, string>): LogR
     string,
     string | null,
   ];
-  const [commit, ...sealed] = unpackSeals(seals);
+  const [commit, ...sealed] = unpackSeals(seals, version);
   const bodies = words.split('\n');
-  const why = redactions === null ? {} : (JSON.parse(redactions) as { readonly [index: string]: Redaction });
+  const why = redactions === null ? {} : (parseStored(redactions, 'log', `version ${version}`) as { readonly [index: string]: Redaction });
   const records = sealed.map((seal, index) => unpackRecord(seal, bodies[index] ?? '', apart.get(index), why[index]));
   return {
     version,
@@ -115,9 +116,9 @@ function isCompact({ digest, nonce }: Pick<StoredRecord, 'digest' | 'nonce'>): b
 }
 
 /** The seal of the commit (its header's digest, the fingerprint's salt), and then the records'. */
-function unpackSeals(seals: SqlValue): readonly Seal[] {
+function unpackSeals(seals: SqlValue, version: number): readonly Seal[] {
   if (typeof seals === 'string') {
-    const pairs = JSON.parse(seals) as readonly (readonly string[])[];
+    const pairs = parseStored(seals, 'log', `version ${version}`) as readonly (readonly string[])[];
     return pairs.map(([digest = '', nonce = '']) => ({ digest, nonce }));
   }
   const view = seals as Uint8Array; // the column holds text or a blob

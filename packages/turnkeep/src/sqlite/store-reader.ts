@@ -14,6 +14,7 @@ import type { HeadStatements } from './head-list.ts';
 import { hasBodiesApart, unpackLog } from './log-codec.ts';
 import { lengthen } from './header-phrases.ts';
 import { mergeRows } from './merge-rows.ts';
+import { parseStored } from './store-fault.ts';
 import { RECORDS } from './store-schema.ts';
 
 const CACHED_CONVERSATIONS = 1_024;
@@ -98,7 +99,7 @@ export class StoreReader {
     if (put !== undefined) return put ?? undefined;
     const value = read.value(key, () => {
       const text = this.#statements.row.get(c, key)?.[0];
-      return text === undefined ? null : parseValue(text as string);
+      return text === undefined ? null : parseValue(text as string, key);
     });
     return value ?? undefined;
   }
@@ -165,10 +166,10 @@ export class StoreReader {
 
   #load(n: number, row: SqlRow, known: Conversation | undefined): Conversation {
     const [c, , folded, folds, unfolded, text] = row as [number, number, number, number, string, string]; // its columns
-    const head = JSON.parse(text) as Head; // we wrote it
+    const head = parseStored(text, 'heads', c) as Head; // we wrote it
     const isSameFold = known?.folds === folds && known.folded === folded;
     const conversation = isSameFold ? { ...known, head } : { ...newConversation(c, n, head), folded, folds };
-    const positions = JSON.parse(unfolded) as readonly number[]; // we wrote it
+    const positions = parseStored(unfolded, 'heads', c) as readonly number[]; // we wrote it
     for (const pos of positions.slice(conversation.unfolded.length)) addToTail(conversation, pos, this.#tailAt(pos));
     return conversation;
   }
@@ -177,7 +178,7 @@ export class StoreReader {
     const rows = this.#statements.tail.get(pos)?.[0];
     if (rows === undefined)
       throw new TurnkeepError('corrupt', { place: `log position ${pos}`, reason: 'its rows are missing' });
-    return JSON.parse(lengthen(rows as string)) as readonly PackedRow[]; // we wrote it
+    return parseStored(lengthen(rows as string), 'tail', pos) as readonly PackedRow[]; // we wrote it
   }
 
   #remember(key: string, conversation: Conversation): void {
@@ -250,9 +251,9 @@ function isCurrent({ head, folds }: Conversation, row: SqlRow): boolean {
 }
 
 export function toRow(row: SqlRow): Row {
-  return { key: row[0] as string, value: parseValue(row[1] as string) };
+  return { key: row[0] as string, value: parseValue(row[1] as string, row[0] as string) };
 }
 
-function parseValue(text: string): RowValue {
-  return JSON.parse(text) as RowValue; // we wrote it
+function parseValue(text: string, key: string): RowValue {
+  return parseStored(text, 'rows', key) as RowValue; // we wrote it
 }

@@ -1,5 +1,6 @@
 import type { StoreFault } from '../core/backend.ts';
 import type { Database } from './driver.ts';
+import { driverFault } from './driver-errors.ts';
 
 /** Each rows that should not be there, with the kind of fault and what is wrong. */
 const CHECKS: readonly { readonly kind: string; readonly reason: string; readonly sql: string }[] = [
@@ -42,6 +43,12 @@ const CHECKS: readonly { readonly kind: string; readonly reason: string; readonl
     sql: `SELECT 'the log' WHERE (SELECT count(*) FROM log) != (SELECT total(version) FROM heads)`,
   },
   {
+    kind: 'wrong_namespace',
+    reason: 'what it belongs to is not where it is looked for',
+    sql: `SELECT 'conversation ' || id FROM heads WHERE n NOT IN (SELECT n FROM namespaces)
+          UNION ALL SELECT 'log position ' || pos FROM log JOIN heads USING (c) WHERE log.n IS NOT heads.n`,
+  },
+  {
     kind: 'head_mismatch',
     reason: 'the columns of a head are not those of its text',
     sql: `SELECT 'conversation ' || id FROM heads WHERE json_extract(head, '$.version') IS NOT version
@@ -58,8 +65,19 @@ export function* verifyStore(database: Database): Generator<void, readonly Store
   }
   for (const { kind, reason, sql } of CHECKS) {
     yield;
-    for (const [place] of database.prepare(`${sql} LIMIT 100`).all())
-      faults.push({ kind, place: String(place), reason });
+    faults.push(...check(database, kind, reason, sql));
   }
   return faults;
+}
+
+/** What is so damaged that a check cannot be made of it is a fault as well. */
+function check(database: Database, kind: string, reason: string, sql: string): readonly StoreFault[] {
+  try {
+    const places = database.prepare(`${sql} LIMIT 100`).all();
+    return places.map(([place]) => ({ kind, place: String(place), reason }));
+  } catch (error) {
+    const fault = driverFault(error);
+    if (fault.kind !== 'other' && fault.kind !== 'corrupt') throw error;
+    return [{ kind, place: 'the database file', reason: `it cannot be told whether ${reason}: ${fault.message}` }];
+  }
 }

@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest';
+import { openLedger } from '../ledger/open.ts';
+import { openDatabase } from './driver.ts';
+import { withStoreFile } from './sqlite-backend.testkit.ts';
+
+/** Makes a small store, changes it behind our back, and looks at it again. */
+function afterDamage(sql: string, look: (ledger: Awaited<ReturnType<typeof openLedger>>) => Promise<void>) {
+  return withStoreFile(async (path) => {
+    const before = await openLedger(`sqlite:${path}`);
+    for (const id of ['a', 'b']) {
+      const conversation = before.namespace('n').conversation(id);
+      for (let at = 0; at < 40; at++) await conversation.append({ role: 'user', parts: [{ type: 'text', text: `${at}` }] });
+    }
+    await before.close();
+    const database = openDatabase(path);
+    database.exec(sql);
+    database.close();
+    const ledger = await openLedger(`sqlite:${path}`);
+    await look(ledger);
+    await ledger.close();
+  });
+}
+
+test.each([
+  ['heads', `UPDATE heads SET head = '{' || head WHERE id = 'a'`],
+  ['heads', `UPDATE heads SET unfolded = '[' || unfolded WHERE id = 'a'`],
+  ['tail', `UPDATE tail SET rows = 'x' || char(31) || '['`],
+  ['rows', `UPDATE rows SET v = '{' || v`],
+])('a text in %s that is no JSON any more is corrupt, and verify says so', (table, sql) =>
+  afterDamage(sql, async (ledger) => {
+    const conversation = ledger.namespace('n').conversation('a');
+    await expect(conversation.graph()).rejects.toMatchObject({
+      code: 'corrupt',
+      details: { place: expect.stringContaining(`table ${table}`) as unknown },
+    });
+    const { faults } = await ledger.verify();
+    expect(faults).toContainEqual(
+      expect.objectContaining({ kind: 'store', place: expect.stringContaining(`table ${table}`) as unknown }),
+    );
+  }),
+);
+
+test('the header of a commit that is no JSON any more is corrupt, and verify goes on behind it', () =>
+  afterDamage(`UPDATE log SET header = char(31) || '{' WHERE pos IN (3, 50)`, async (ledger) => {
+    const watch = ledger.namespace('n').conversation('a').watch({ after: 2 });
+    await expect(watch.next()).rejects.toMatchObject({ code: 'corrupt', details: { reason: 'its header is not JSON' } });
+    const { faults, conversations } = await ledger.verify();
+    expect(conversations).toBe(2);
+    for (const id of ['a', 'b']) {
+      expect(faults).toContainEqual(
+        expect.objectContaining({ place: expect.stringContaining(`conversation ${id}`) as unknown }),
+      );
+    }
+  }));
+
+test.each([
+  ['a namespace that is gone', 'DELETE FROM namespaces'],
+  ['a conversation in another namespace', `UPDATE heads SET n = n + 1 WHERE id = 'a'`],
+  ['a commit in another namespace', 'UPDATE log SET n = n + 1 WHERE pos = 1'],
+])('verify sees %s', (_what, sql) =>
+  afterDamage(sql, async (ledger) => {
+    const { faults } = await ledger.verify();
+    expect(faults.map(({ reason }) => reason)).toContainEqual(expect.stringContaining('wrong_namespace'));
+  }),
+);
