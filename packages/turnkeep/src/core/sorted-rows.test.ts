@@ -17,6 +17,8 @@ test('keys keep the order of their code points however they come in', () => {
   const keys = ['b', '🔥', '～', 'a', '\u{10000}', '\ufffd', 'aa', '\u{10ffff}a'.slice(0, 2), 'ﬁ', 'fi'];
   const rows = new SortedRows();
   for (const key of keys) rows.set(key, [key]);
-  expect(rowsOf(rows, { from: '', to: '\u{10ffff}\u{10ffff}' }).map(({ key }) => key)).toEqual(keys.toSorted(compareKeys));
+  expect(rowsOf(rows, { from: '', to: '\u{10ffff}\u{10ffff}' }).map(({ key }) => key)).toEqual(
+    keys.toSorted(compareKeys),
+  );
   for (const key of keys) expect(rows.get(key)).toEqual([key]);
 });

@@ -44,6 +44,8 @@ async function answer(asked: ToChild): Promise<Omit<FromChild, 'id'>> {
       await backend?.close();
       backend = undefined;
       return {};
+    default:
+      throw new Error(`unknown question ${JSON.stringify(asked)}`);
   }
 }
 
@@ -53,7 +55,9 @@ async function answerLine(line: string): Promise<void> {
   try {
     answered = await answer(asked);
   } catch (error) {
-    answered = isTurnkeepError(error) ? { error: error.toData() } : { fault: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+    answered = isTurnkeepError(error)
+      ? { error: error.toData() }
+      : { fault: error instanceof Error ? (error.stack ?? error.message) : String(error) };
   }
   process.stdout.write(`${JSON.stringify({ id: asked.id, ...answered })}\n`);
 }

@@ -36,7 +36,7 @@ export async function exportText(backend: Backend, only?: NamespaceId): Promise<
 /** Every conversation, erased ones included, in UTF-8 order. */
 export function conversationsIn(rows: RowReader): readonly ConversationId[] {
   const found: ConversationId[] = [];
-  for (let after: { at: number; conversationId: ConversationId } | undefined; ; ) {
+  for (let after: { at: number; conversationId: ConversationId } | undefined; ;) {
     const heads = rows.heads({ order: 'created', limit: PAGE, after });
     for (const head of heads) {
       found.push(head.conversationId);
@@ -49,7 +49,7 @@ export function conversationsIn(rows: RowReader): readonly ConversationId[] {
 function linesOf(rows: RowReader, conversation: ConversationId): readonly string[] {
   const head = rows.head(conversation);
   const lines = [lineOf(['conversation', conversation]), lineOf(['head', (head ?? null) as Json])];
-  for (let from = ''; ; ) {
+  for (let from = ''; ;) {
     const page = rows.scan(conversation, { from, to: END, limit: PAGE });
     for (const { key, value } of page) {
       lines.push(lineOf(['row', key, value]));

@@ -22,7 +22,9 @@ export async function assertInvariants(backend: Backend, namespace: NamespaceId)
 /** I3: a conversation’s own sequences have no gap and no repeat, and end where its head says. */
 function assertSequences(rows: RowReader, conversation: ConversationId): void {
   const head = rows.head(conversation);
-  const own = rowsOf(rows, conversation, TABLES.messages).map((key) => numbersIn(key, 1)[2] as number).sort((left, right) => left - right);
+  const own = rowsOf(rows, conversation, TABLES.messages)
+    .map((key) => numbersIn(key, 1)[2] as number)
+    .sort((left, right) => left - right);
   expect(own.length, 'own messages').toBe(head?.messages);
   if (own.length === 0) return;
   const first = (head?.lastSequence ?? 0) - own.length + 1;
@@ -40,7 +42,9 @@ function assertTree(rows: RowReader, conversation: ConversationId): void {
     seen.add(turn.turnId);
   }
   for (const parent of seen) {
-    const ordinals = rowsOf(rows, conversation, KEYS.children(parent)).map((key) => numbersIn(key, key.lastIndexOf('\u0001') + 1)[0] as number);
+    const ordinals = rowsOf(rows, conversation, KEYS.children(parent)).map(
+      (key) => numbersIn(key, key.lastIndexOf('\u0001') + 1)[0] as number,
+    );
     expect(ordinals).toEqual(ordinals.map((_, at) => (ordinals[0] ?? 1) + at));
   }
 }
@@ -53,7 +57,8 @@ async function assertFeed(backend: Backend, namespace: NamespaceId): Promise<voi
     last.set(conversationId, version);
   }
   await backend.read(namespace, (rows) => {
-    for (const id of conversationsIn(rows)) expect(last.get(id), `the end of the feed of ${id}`).toBe(rows.head(id)?.version);
+    for (const id of conversationsIn(rows))
+      expect(last.get(id), `the end of the feed of ${id}`).toBe(rows.head(id)?.version);
   });
 }
 

@@ -33,7 +33,12 @@ export const KINDS: { readonly [Kind in ChangeKind]: KindEntry<Kind> } = {
   },
   'conversation.update': {
     scene: 'idle',
-    change: { kind: 'conversation.update', title: 'A better title', pinned: true, readThrough: { reader: 'ann', sequence: 3 } },
+    change: {
+      kind: 'conversation.update',
+      title: 'A better title',
+      pinned: true,
+      readThrough: { reader: 'ann', sequence: 3 },
+    },
     other: { kind: 'conversation.update', title: 'A worse title' },
   },
   'conversation.fork': {
@@ -60,7 +65,13 @@ export const KINDS: { readonly [Kind in ChangeKind]: KindEntry<Kind> } = {
   'turn.submit': {
     scene: 'idle',
     change: { kind: 'turn.submit', turnId: 't9', operationId: 'o9', messageId: 'm9', prompt: [text('a question')] },
-    other: { kind: 'turn.submit', turnId: 't8', operationId: 'o8', messageId: 'm8', prompt: [text('another question')] },
+    other: {
+      kind: 'turn.submit',
+      turnId: 't8',
+      operationId: 'o8',
+      messageId: 'm8',
+      prompt: [text('another question')],
+    },
   },
   'turn.advance': {
     scene: 'working',
@@ -83,7 +94,11 @@ export const KINDS: { readonly [Kind in ChangeKind]: KindEntry<Kind> } = {
   },
   'operation.resolve': {
     scene: 'submitted',
-    change: { kind: 'operation.resolve', operationId: 'o3', outcome: { status: 'failed', code: 'refused', message: 'no' } },
+    change: {
+      kind: 'operation.resolve',
+      operationId: 'o3',
+      outcome: { status: 'failed', code: 'refused', message: 'no' },
+    },
     other: { kind: 'operation.resolve', operationId: 'o3', outcome: { status: 'succeeded' } },
   },
   'binding.save': {
@@ -103,7 +118,13 @@ export const KINDS: { readonly [Kind in ChangeKind]: KindEntry<Kind> } = {
   },
   'checkpoint.create': {
     scene: 'idle',
-    change: { kind: 'checkpoint.create', checkpointId: 'k2', type: 'agent', parent: { checkpointId: 'k1', revision: 0 }, payload },
+    change: {
+      kind: 'checkpoint.create',
+      checkpointId: 'k2',
+      type: 'agent',
+      parent: { checkpointId: 'k1', revision: 0 },
+      payload,
+    },
     other: { kind: 'checkpoint.create', checkpointId: 'k2', type: 'agent', payload: {} },
   },
   'checkpoint.advance': {
@@ -113,8 +134,24 @@ export const KINDS: { readonly [Kind in ChangeKind]: KindEntry<Kind> } = {
   },
   'checkpoint.write': {
     scene: 'idle',
-    change: { kind: 'checkpoint.write', checkpointId: 'k1', revision: 0, task: 'node', index: 0, channel: 'out', value: { json: 1 } },
-    other: { kind: 'checkpoint.write', checkpointId: 'k1', revision: 0, task: 'node', index: 0, channel: 'out', value: { json: 2 } },
+    change: {
+      kind: 'checkpoint.write',
+      checkpointId: 'k1',
+      revision: 0,
+      task: 'node',
+      index: 0,
+      channel: 'out',
+      value: { json: 1 },
+    },
+    other: {
+      kind: 'checkpoint.write',
+      checkpointId: 'k1',
+      revision: 0,
+      task: 'node',
+      index: 0,
+      channel: 'out',
+      value: { json: 2 },
+    },
   },
   'task.create': {
     scene: 'idle',

@@ -23,7 +23,8 @@ async function main(): Promise<number> {
   const reasons = new Map<string, number>();
   for await (const result of runConformance(target, { filter: values.filter })) {
     count[result.status] += 1;
-    if (result.status === 'not_run') reasons.set(`${result.mode}: ${result.reason}`, (reasons.get(`${result.mode}: ${result.reason}`) ?? 0) + 1);
+    if (result.status === 'not_run')
+      reasons.set(`${result.mode}: ${result.reason}`, (reasons.get(`${result.mode}: ${result.reason}`) ?? 0) + 1);
     if (values.json) console.log(jsonOf(result));
     else if (result.status === 'failed') console.log(`${lineOf(result)}\n    ${result.reason}`);
     else if (result.status === 'passed') console.log(lineOf(result));

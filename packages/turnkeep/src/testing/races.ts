@@ -31,7 +31,11 @@ export interface Race {
   readonly rightLate: Told;
 }
 
-function writer(name: string, changes: readonly Change[], sent: { readonly expect?: Expect; readonly fence?: Fence } = {}): RaceCommit {
+function writer(
+  name: string,
+  changes: readonly Change[],
+  sent: { readonly expect?: Expect; readonly fence?: Fence } = {},
+): RaceCommit {
   return { commitId: name, conversationId: 'c', changes, ...sent };
 }
 
@@ -43,31 +47,75 @@ function even(over: string, scene: Scene, left: RaceCommit, right: RaceCommit, l
 const record = (turnId: string): Change => ({ kind: 'turn.record', turnId, parent: { turnId: 't1' }, origin: 'race' });
 const stage = (name: string): Change => ({ kind: 'state.update', stage: name });
 const advance = (to: 'completed' | 'failed'): Change => ({ kind: 'turn.advance', turnId: 't3', to });
-const submit = (name: string): Change => ({ kind: 'turn.submit', turnId: `turn-${name}`, operationId: `op-${name}`, prompt: [text(name)] });
-const conflict = (field: string, expected: unknown, actual: unknown): Told => ({ code: 'conflict', details: { field, expected, actual } });
-const checkpoint = (step: number): Change => ({ kind: 'checkpoint.advance', checkpointId: 'k1', from: 0, payload: { state: { json: { step } } } });
+const submit = (name: string): Change => ({
+  kind: 'turn.submit',
+  turnId: `turn-${name}`,
+  operationId: `op-${name}`,
+  prompt: [text(name)],
+});
+const conflict = (field: string, expected: unknown, actual: unknown): Told => ({
+  code: 'conflict',
+  details: { field, expected, actual },
+});
+const checkpoint = (step: number): Change => ({
+  kind: 'checkpoint.advance',
+  checkpointId: 'k1',
+  from: 0,
+  payload: { state: { json: { step } } },
+});
 const task = (to: 'completed' | 'failed'): Change => ({ kind: 'task.transition', taskId: 'w1', to });
-const moved = (machine: string, id: string, from: string, to: string): Told => ({ code: 'illegal_transition', details: { machine, id, from, to } });
+const moved = (machine: string, id: string, from: string, to: string): Told => ({
+  code: 'illegal_transition',
+  details: { machine, id, from, to },
+});
 const takeover = (attempt: string): Change => ({ kind: 'attempt.takeover', attempt, turnId: 't3', fromToken: 1 });
-const fenced = (attempt: string): Told => ({ code: 'fenced', details: { turnId: 't3', attempt, token: 1, currentToken: 2 } });
+const fenced = (attempt: string): Told => ({
+  code: 'fenced',
+  details: { turnId: 't3', attempt, token: 1, currentToken: 2 },
+});
 const resolve = (outcome: 'succeeded' | 'failed'): Change => ({
   kind: 'operation.resolve',
   operationId: 'o3',
   outcome: outcome === 'failed' ? { status: 'failed', code: 'refused', message: 'no' } : { status: 'succeeded' },
 });
 const resolved = (status: string): Told => ({ code: 'operation_resolved', details: { operationId: 'o3', status } });
-const fork: RaceCommit = { commitId: 'fork', conversationId: 'c', changes: [{ kind: 'conversation.fork', source: FORK_SOURCE, at: 'm2' }] };
+const fork: RaceCommit = {
+  commitId: 'fork',
+  conversationId: 'c',
+  changes: [{ kind: 'conversation.fork', source: FORK_SOURCE, at: 'm2' }],
+};
 const erase: RaceCommit = { commitId: 'erase', conversationId: FORK_SOURCE, changes: [{ kind: 'conversation.erase' }] };
 const expectGraph = { expect: { graphRevision: 4 } };
 const expectTranscript = { expect: { transcript: { turn: 't3', lastSequence: 6 } } };
 const hello = (words: string): Change => append(says('user', words, 'same'), 't3');
-const commitment = (kind: 'commitment.resolve' | 'commitment.expire'): Change => ({ kind, which: { commitmentId: 'c1' } });
-const binding = (cursor: string): Change => ({ kind: 'binding.save', turnId: 't2', history: 'h', cursor, capture: 'live' });
+const commitment = (kind: 'commitment.resolve' | 'commitment.expire'): Change => ({
+  kind,
+  which: { commitmentId: 'c1' },
+});
+const binding = (cursor: string): Change => ({
+  kind: 'binding.save',
+  turnId: 't2',
+  history: 'h',
+  cursor,
+  capture: 'live',
+});
 const seen = { expect: { version: 4 } };
 
 export const RACES: readonly Race[] = [
-  even('the version', 'idle', writer('left', [stage('l')], seen), writer('right', [stage('r')], seen), conflict('version', 4, 5)),
-  even('the graph revision', 'idle', writer('left', [record('l')], expectGraph), writer('right', [record('r')], expectGraph), conflict('graphRevision', 4, 6)),
+  even(
+    'the version',
+    'idle',
+    writer('left', [stage('l')], seen),
+    writer('right', [stage('r')], seen),
+    conflict('version', 4, 5),
+  ),
+  even(
+    'the graph revision',
+    'idle',
+    writer('left', [record('l')], expectGraph),
+    writer('right', [record('r')], expectGraph),
+    conflict('graphRevision', 4, 6),
+  ),
   {
     over: 'the leaf',
     scene: 'idle',
@@ -76,7 +124,13 @@ export const RACES: readonly Race[] = [
     leftLate: conflict('leaf', 't2', 'r'),
     rightLate: conflict('leaf', 't2', 'l'),
   },
-  even('the transcript', 'submitted', writer('left', [append(says('user', 'l'), 't3')], expectTranscript), writer('right', [append(says('user', 'r'), 't3')], expectTranscript), conflict('transcript.lastSequence', 6, 7)),
+  even(
+    'the transcript',
+    'submitted',
+    writer('left', [append(says('user', 'l'), 't3')], expectTranscript),
+    writer('right', [append(says('user', 'r'), 't3')], expectTranscript),
+    conflict('transcript.lastSequence', 6, 7),
+  ),
   even('a checkpoint’s revision', 'idle', writer('left', [checkpoint(1)]), writer('right', [checkpoint(2)]), {
     code: 'checkpoint_conflict',
     details: { checkpointId: 'k1', expectedRevision: 0, actualRevision: 1 },
@@ -129,16 +183,42 @@ export const RACES: readonly Race[] = [
     leftLate: resolved('failed'),
     rightLate: resolved('succeeded'),
   },
-  even('the creation of a conversation', 'none', writer('left', [{ kind: 'conversation.create', title: 'l' }]), writer('right', [{ kind: 'conversation.create', title: 'r' }]), {
-    code: 'conversation_exists',
-    details: { conversationId: 'c' },
+  even(
+    'the creation of a conversation',
+    'none',
+    writer('left', [{ kind: 'conversation.create', title: 'l' }]),
+    writer('right', [{ kind: 'conversation.create', title: 'r' }]),
+    {
+      code: 'conversation_exists',
+      details: { conversationId: 'c' },
+    },
+  ),
+  {
+    over: 'a source, as who forks it and as who erases it',
+    scene: 'none',
+    left: fork,
+    right: erase,
+    leftLate: { code: 'erased' },
+    rightLate: { code: 'accepted' },
+  },
+  even('one commit, sent twice', 'idle', writer('same', [stage('x')]), writer('same', [stage('x')]), {
+    code: 'replayed',
   }),
-  { over: 'a source, as who forks it and as who erases it', scene: 'none', left: fork, right: erase, leftLate: { code: 'erased' }, rightLate: { code: 'accepted' } },
-  even('one commit, sent twice', 'idle', writer('same', [stage('x')]), writer('same', [stage('x')]), { code: 'replayed' }),
-  even('one commit id', 'idle', writer('same', [stage('l')]), writer('same', [stage('r')]), { code: 'commit_id_reused', details: { commitId: 'same' } }),
-  even('one message, sent twice', 'submitted', writer('left', [hello('x')]), writer('right', [hello('x')]), { code: 'accepted' }),
-  even('one message id', 'submitted', writer('left', [hello('l')]), writer('right', [hello('r')]), { code: 'message_conflict', details: { messageId: 'same' } }),
-  even('a live binding', 'idle', writer('left', [binding('l')]), writer('right', [binding('r')]), { code: 'binding_live', details: { turnId: 't2', history: 'h' } }),
+  even('one commit id', 'idle', writer('same', [stage('l')]), writer('same', [stage('r')]), {
+    code: 'commit_id_reused',
+    details: { commitId: 'same' },
+  }),
+  even('one message, sent twice', 'submitted', writer('left', [hello('x')]), writer('right', [hello('x')]), {
+    code: 'accepted',
+  }),
+  even('one message id', 'submitted', writer('left', [hello('l')]), writer('right', [hello('r')]), {
+    code: 'message_conflict',
+    details: { messageId: 'same' },
+  }),
+  even('a live binding', 'idle', writer('left', [binding('l')]), writer('right', [binding('r')]), {
+    code: 'binding_live',
+    details: { turnId: 't2', history: 'h' },
+  }),
   {
     over: 'the first attempt',
     scene: 'submitted',
@@ -158,8 +238,14 @@ export const RACES: readonly Race[] = [
   even(
     'the answer to a call',
     'submitted',
-    writer('left', [append({ role: 'assistant', parts: [{ type: 'tool_call', callId: 'l9', name: 'f' }], messageId: 'call' }, 't3'), append(answers('l9', 'l'))]),
-    writer('right', [append({ role: 'assistant', parts: [{ type: 'tool_call', callId: 'l9', name: 'f' }], messageId: 'call' }, 't3'), append(answers('l9', 'r'))]),
+    writer('left', [
+      append({ role: 'assistant', parts: [{ type: 'tool_call', callId: 'l9', name: 'f' }], messageId: 'call' }, 't3'),
+      append(answers('l9', 'l')),
+    ]),
+    writer('right', [
+      append({ role: 'assistant', parts: [{ type: 'tool_call', callId: 'l9', name: 'f' }], messageId: 'call' }, 't3'),
+      append(answers('l9', 'r')),
+    ]),
     { code: 'already_answered', details: { callId: 'l9' } },
   ),
 ];

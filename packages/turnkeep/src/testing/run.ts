@@ -55,13 +55,21 @@ function isChosen({ clause, name }: ConformanceCase, filter: string | undefined)
   return [CLAUSES[clause], name].some((text) => text.toLowerCase().includes(wanted));
 }
 
-async function resultOf(one: ConformanceCase, target: ConformanceTarget, stores: Stores, timeoutMs: number): Promise<ConformanceResult> {
+async function resultOf(
+  one: ConformanceCase,
+  target: ConformanceTarget,
+  stores: Stores,
+  timeoutMs: number,
+): Promise<ConformanceResult> {
   const { clause, name } = one;
   const result = { clause, name, mode: stores.mode };
   const obstacle = obstacleTo(one, target, stores.mode);
   if (obstacle !== undefined) return { ...result, status: 'not_run', reason: obstacle };
   try {
-    await within(timeoutMs, one.run(async () => stores.open(one.alone === true)));
+    await within(
+      timeoutMs,
+      one.run(async () => stores.open(one.alone === true)),
+    );
     return { ...result, status: 'passed' };
   } catch (error) {
     await stores.discard();

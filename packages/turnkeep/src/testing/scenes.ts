@@ -25,7 +25,11 @@ export function append(message: NewMessage, turnId?: string | null): Change {
 }
 
 export function calls(callId: string, messageId?: string): NewMessage {
-  return { role: 'assistant', parts: [{ type: 'tool_call', callId, name: 'look_up', input: { key: callId } }], messageId };
+  return {
+    role: 'assistant',
+    parts: [{ type: 'tool_call', callId, name: 'look_up', input: { key: callId } }],
+    messageId,
+  };
 }
 
 export function answers(callId: string, messageId?: string): NewMessage {
@@ -35,7 +39,14 @@ export function answers(callId: string, messageId?: string): NewMessage {
 const IDLE: readonly (readonly Change[])[] = [
   [{ kind: 'conversation.create', title: 'A plan', owner: 'ann', labels: ['work'], participants: ['ann', 'bob'] }],
   [
-    { kind: 'turn.submit', turnId: 't1', operationId: 'o1', messageId: 'm1', promptId: 'p1', prompt: [text('the first question')] },
+    {
+      kind: 'turn.submit',
+      turnId: 't1',
+      operationId: 'o1',
+      messageId: 'm1',
+      promptId: 'p1',
+      prompt: [text('the first question')],
+    },
   ],
   [
     { kind: 'turn.advance', turnId: 't1', to: 'running' },
@@ -48,7 +59,14 @@ const IDLE: readonly (readonly Change[])[] = [
     { kind: 'turn.advance', turnId: 't1', to: 'completed' },
   ],
   [
-    { kind: 'turn.submit', turnId: 't2', operationId: 'o2', messageId: 'm3', promptId: 'p2', prompt: [text('the second question')] },
+    {
+      kind: 'turn.submit',
+      turnId: 't2',
+      operationId: 'o2',
+      messageId: 'm3',
+      promptId: 'p2',
+      prompt: [text('the second question')],
+    },
     { kind: 'turn.advance', turnId: 't2', to: 'running' },
     append(calls('l1', 'm4'), 't2'),
     append(answers('l1', 'm5')),
@@ -58,7 +76,14 @@ const IDLE: readonly (readonly Change[])[] = [
 
 const SUBMITTED: readonly (readonly Change[])[] = [
   [
-    { kind: 'turn.submit', turnId: 't3', operationId: 'o3', messageId: 'm6', promptId: 'p3', prompt: [text('the third question')] },
+    {
+      kind: 'turn.submit',
+      turnId: 't3',
+      operationId: 'o3',
+      messageId: 'm6',
+      promptId: 'p3',
+      prompt: [text('the third question')],
+    },
   ],
 ];
 

@@ -5,7 +5,8 @@ import { holds, refused, same } from '../check.ts';
 import { answers, append, play, says } from '../scenes.ts';
 import type { Store } from '../store.ts';
 
-const call = (...callIds: readonly string[]) => callIds.map((callId) => ({ type: 'tool_call' as const, callId, name: 'f' }));
+const call = (...callIds: readonly string[]) =>
+  callIds.map((callId) => ({ type: 'tool_call' as const, callId, name: 'f' }));
 
 /** Two turns: parallel calls answered the other way round, a call that nobody answers, and a call id that comes again. */
 async function playCalls(store: Store): Promise<void> {
@@ -36,9 +37,17 @@ function assertWhole(window: readonly Message[], path: readonly Message[]): void
   for (const result of path) {
     for (const part of result.parts) {
       if (part.type !== 'tool_result') continue;
-      const caller = path.find((one) => one.turnId === result.turnId && one.parts.some((other) => other.type === 'tool_call' && other.callId === part.callId));
+      const caller = path.find(
+        (one) =>
+          one.turnId === result.turnId &&
+          one.parts.some((other) => other.type === 'tool_call' && other.callId === part.callId),
+      );
       if (!caller) continue;
-      same(inside.has(result.messageId), inside.has(caller.messageId), `result ${result.messageId} and its call ${caller.messageId} are both in the window or both outside`);
+      same(
+        inside.has(result.messageId),
+        inside.has(caller.messageId),
+        `result ${result.messageId} and its call ${caller.messageId} are both in the window or both outside`,
+      );
     }
   }
 }
@@ -46,7 +55,7 @@ function assertWhole(window: readonly Message[], path: readonly Message[]): void
 async function backwards(store: Store, size: number): Promise<readonly (readonly Message[])[]> {
   const conversation = await store.look('c');
   const windows: (readonly Message[])[] = [];
-  for (let before: string | undefined; ; ) {
+  for (let before: string | undefined; ;) {
     const window = await conversation.window(size, before === undefined ? {} : { before });
     windows.push(window.messages);
     if (window.before === null) return windows;
@@ -55,19 +64,23 @@ async function backwards(store: Store, size: number): Promise<readonly (readonly
 }
 
 export const windows: readonly ConformanceCase[] = [
-  given('R1', 'windows of every size hold the path without a gap, and never split a call from its results', async (store) => {
-    await playCalls(store);
-    const path = (await (await store.look('c')).page()).messages;
-    same(ids(path), PATH, 'the path');
-    for (let size = 3; size <= 10; size++) {
-      const found = await backwards(store, size);
-      for (const window of found) {
-        holds(window.length >= 1 && window.length <= size, `a window of ${size} has ${window.length} messages`);
-        assertWhole(window, path);
+  given(
+    'R1',
+    'windows of every size hold the path without a gap, and never split a call from its results',
+    async (store) => {
+      await playCalls(store);
+      const path = (await (await store.look('c')).page()).messages;
+      same(ids(path), PATH, 'the path');
+      for (let size = 3; size <= 10; size++) {
+        const found = await backwards(store, size);
+        for (const window of found) {
+          holds(window.length >= 1 && window.length <= size, `a window of ${size} has ${window.length} messages`);
+          assertWhole(window, path);
+        }
+        same(ids(found.toReversed().flat()), PATH, `the windows of ${size}, put together`);
       }
-      same(ids(found.toReversed().flat()), PATH, `the windows of ${size}, put together`);
-    }
-  }),
+    },
+  ),
   given('R1', 'a group that is larger than the window is reported, not cut', async (store) => {
     await playCalls(store);
     const conversation = await store.look('c');
@@ -79,16 +92,27 @@ export const windows: readonly ConformanceCase[] = [
   given('R1', 'a window’s cursor pins its path: later commits do not disturb it', async (store) => {
     await playCalls(store);
     const first = await (await store.look('c')).window(3);
-    await store.commit('c', [{ kind: 'turn.record', turnId: 'r3', origin: 'import' }, append(says('user', 'later', '10'))]);
+    await store.commit('c', [
+      { kind: 'turn.record', turnId: 'r3', origin: 'import' },
+      append(says('user', 'later', '10')),
+    ]);
     await store.commit('c', [append(answers('C', 'late'))]);
     const rest = await (await store.look('c')).window(20, { before: first.before ?? '' });
     same([...ids(rest.messages), ...ids(first.messages)], PATH, 'the path as it was');
-    same(ids((await (await store.look('c')).window(20)).messages), [...PATH.slice(0, 6), 'late', ...PATH.slice(6), '10'], 'the path as it is');
+    same(
+      ids((await (await store.look('c')).window(20)).messages),
+      [...PATH.slice(0, 6), 'late', ...PATH.slice(6), '10'],
+      'the path as it is',
+    );
   }),
   given('R1', 'a late result stands in the turn of its call, with the next sequence', async (store) => {
     await playCalls(store);
     const receipt = await store.commit('c', [append(answers('C', 'late'))]);
-    same(receipt.events[0], { kind: 'message.append', messageId: 'late', turnId: 'r1', sequence: 10, record: 0, late: true }, 'the event');
+    same(
+      receipt.events[0],
+      { kind: 'message.append', messageId: 'late', turnId: 'r1', sequence: 10, record: 0, late: true },
+      'the event',
+    );
     const window = await (await store.look('c')).window(20);
     assertWhole(window.messages, window.messages);
     same(ids(window.messages).indexOf('late'), 6, 'its place');
@@ -104,7 +128,13 @@ export const windows: readonly ConformanceCase[] = [
     await play(store, 'idle', 'c');
     const conversation = await store.look('c');
     const page = (await conversation.page({ limit: 1 })).next ?? '';
-    for (const before of ['', 'x', '{}', page, Buffer.from('{"leaf":null,"lastSequence":1,"messageId":"m1"}').toString('base64url')]) {
+    for (const before of [
+      '',
+      'x',
+      '{}',
+      page,
+      Buffer.from('{"leaf":null,"lastSequence":1,"messageId":"m1"}').toString('base64url'),
+    ]) {
       await refused(conversation.window(2, { before }), 'bad_cursor');
     }
   }),

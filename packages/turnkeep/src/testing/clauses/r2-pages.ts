@@ -4,7 +4,11 @@ import { holds, refused, same } from '../check.ts';
 import { append, IDLE_LEAF, play, says, text } from '../scenes.ts';
 import type { Store } from '../store.ts';
 
-async function pathOf(store: Store, id: string, options: { readonly leaf?: string | null; readonly pageSize?: number } = {}): Promise<readonly string[]> {
+async function pathOf(
+  store: Store,
+  id: string,
+  options: { readonly leaf?: string | null; readonly pageSize?: number } = {},
+): Promise<readonly string[]> {
   const found: string[] = [];
   for await (const message of (await store.look(id)).read(options)) found.push(message.messageId);
   return found;
@@ -20,7 +24,14 @@ async function grow(store: Store, turns: number): Promise<void> {
   for (let at = 0; at < turns; at++) {
     for (const branch of ['a', 'b']) {
       const parent = { turnId: at === 0 ? 't1' : `${branch}${at - 1}` };
-      await store.commit('c', [{ kind: 'turn.record', turnId: `${branch}${at}`, parent, origin: 'import' }, append(says('user', branch, `${branch}-${at}`))], { expect: { graphRevision: revision } });
+      await store.commit(
+        'c',
+        [
+          { kind: 'turn.record', turnId: `${branch}${at}`, parent, origin: 'import' },
+          append(says('user', branch, `${branch}-${at}`)),
+        ],
+        { expect: { graphRevision: revision } },
+      );
       revision += 2;
     }
   }
@@ -31,16 +42,24 @@ export const pages: readonly ConformanceCase[] = [
     await play(store, 'submitted', 'c');
     for (let at = 0; at < 40; at++) await store.commit('c', [append(says('user', `word ${at}`, `n${at}`), 't3')]);
     const expected = [...SCENE_PATH, 'm6', ...Array.from({ length: 40 }, (_, at) => `n${at}`)];
-    for (const pageSize of [1, 7, 45, 46, 47, 1000]) same(await pathOf(store, 'c', { leaf: 't3', pageSize }), expected, `pages of ${pageSize}`);
+    for (const pageSize of [1, 7, 45, 46, 47, 1000])
+      same(await pathOf(store, 'c', { leaf: 't3', pageSize }), expected, `pages of ${pageSize}`);
   }),
   given('R2', 'a page’s cursor pins its path: later commits do not disturb it', async (store) => {
     await play(store, 'submitted', 'c');
     const first = await (await store.look('c')).page({ leaf: 't3', limit: 2 });
     await store.commit('c', [append(says('user', 'later', 'later'), 't3')]);
     await store.commit('c', [{ kind: 'turn.advance', turnId: 't3', to: 'completed' }]);
-    await store.commit('c', [{ kind: 'turn.record', turnId: 't9', origin: 'import' }, append(says('user', 'x', 'other'))]);
+    await store.commit('c', [
+      { kind: 'turn.record', turnId: 't9', origin: 'import' },
+      append(says('user', 'x', 'other')),
+    ]);
     const rest = await (await store.look('c')).page({ after: first.next ?? '' });
-    same([...first.messages, ...rest.messages].map((message) => message.messageId), [...SCENE_PATH, 'm6'], 'the path as it was');
+    same(
+      [...first.messages, ...rest.messages].map((message) => message.messageId),
+      [...SCENE_PATH, 'm6'],
+      'the path as it was',
+    );
     same(rest.next, null, 'the end');
   }),
   given('R2', 'a path holds no message of a sibling branch, however they grew', async (store) => {
@@ -49,7 +68,11 @@ export const pages: readonly ConformanceCase[] = [
     same(await pathOf(store, 'c', { leaf: 'a9', pageSize: 5 }), branch('a'), 'branch a');
     same(await pathOf(store, 'c', { leaf: 'b9', pageSize: 5 }), branch('b'), 'branch b');
     same(await pathOf(store, 'c', { leaf: IDLE_LEAF }), SCENE_PATH, 'the first branch');
-    same((await (await store.look('c')).window(5, { leaf: 'a9' })).messages.map((one) => one.messageId), branch('a').slice(-5), 'the last five of a');
+    same(
+      (await (await store.look('c')).window(5, { leaf: 'a9' })).messages.map((one) => one.messageId),
+      branch('a').slice(-5),
+      'the last five of a',
+    );
   }),
   given('R2', 'the tree has every turn with its parent, its ordinal and its state', async (store) => {
     await grow(store, 2);
@@ -71,11 +94,26 @@ export const pages: readonly ConformanceCase[] = [
       ],
       'the tree',
     );
-    same((await (await store.look('c')).siblings('a0')).map((turn) => [turn.turnId, turn.ordinal]), [['t2', 1], ['a0', 2], ['b0', 3]], 'the siblings');
+    same(
+      (await (await store.look('c')).siblings('a0')).map((turn) => [turn.turnId, turn.ordinal]),
+      [
+        ['t2', 1],
+        ['a0', 2],
+        ['b0', 3],
+      ],
+      'the siblings',
+    );
   }),
   given('R2', 'a rewind to a message leaves out what came after it', async (store) => {
     await play(store, 'idle', 'c');
-    await store.commit('c', [{ kind: 'turn.record', turnId: 'r', parent: { messageId: 'm1' }, origin: 'import' }, append(says('assistant', 'x', 'x'))], { expect: { graphRevision: 4 } });
+    await store.commit(
+      'c',
+      [
+        { kind: 'turn.record', turnId: 'r', parent: { messageId: 'm1' }, origin: 'import' },
+        append(says('assistant', 'x', 'x')),
+      ],
+      { expect: { graphRevision: 4 } },
+    );
     same(await pathOf(store, 'c'), ['m1', 'x'], 'the path');
     const conversation = await store.look('c');
     const turn = (await conversation.graph()).find((one) => one.turnId === 'r');
@@ -85,8 +123,21 @@ export const pages: readonly ConformanceCase[] = [
   }),
   given('R2', 'a regeneration shares its prompt and is told from an edit', async (store) => {
     await play(store, 'idle', 'c');
-    const again = await store.commit('c', [{ kind: 'turn.submit', turnId: 'r', parent: null, samePromptAs: 't1', messageId: 'x' }], { expect: { graphRevision: 4 } });
-    same([again.events[0]?.['promptId'], again.events[0]?.['why'], again.events[0]?.['ordinal'], again.events[0]?.['sequence']], ['p1', 'regenerate', 2, 6], 'the event');
+    const again = await store.commit(
+      'c',
+      [{ kind: 'turn.submit', turnId: 'r', parent: null, samePromptAs: 't1', messageId: 'x' }],
+      { expect: { graphRevision: 4 } },
+    );
+    same(
+      [
+        again.events[0]?.['promptId'],
+        again.events[0]?.['why'],
+        again.events[0]?.['ordinal'],
+        again.events[0]?.['sequence'],
+      ],
+      ['p1', 'regenerate', 2, 6],
+      'the event',
+    );
     const found = await (await store.look('c')).message('x');
     same(found.status === 'found_verified' && found.message.parts, [text('the first question')], 'the prompt');
   }),
@@ -96,20 +147,53 @@ export const pages: readonly ConformanceCase[] = [
     const leaves = [];
     for (let version = 1; version <= 6; version++) leaves.push((await conversation.at(version)).leaf);
     same(leaves, [null, null, 't1', 't2', 't2', 't3'], 'the leaves');
-    same((await conversation.page({ atVersion: 3 })).messages.map((message) => message.messageId), ['m1', 'm2'], 'the path at 3');
+    same(
+      (await conversation.page({ atVersion: 3 })).messages.map((message) => message.messageId),
+      ['m1', 'm2'],
+      'the path at 3',
+    );
     same((await conversation.tasks.list({ atVersion: 2 })).length, 0, 'tasks at 2');
-    same((await conversation.tasks.list({ atVersion: 3 })).map((task) => task.status), ['running'], 'tasks at 3');
-    same((await conversation.graph({ atVersion: 2 })).map((turn) => [turn.turnId, turn.state]), [['t1', 'preparing']], 'the tree at 2');
+    same(
+      (await conversation.tasks.list({ atVersion: 3 })).map((task) => task.status),
+      ['running'],
+      'tasks at 3',
+    );
+    same(
+      (await conversation.graph({ atVersion: 2 })).map((turn) => [turn.turnId, turn.state]),
+      [['t1', 'preparing']],
+      'the tree at 2',
+    );
     same((await conversation.state({ atVersion: 2 })).stateVersion, 0, 'the state at 2');
     for (const version of [0, 7, 1.5]) await refused(conversation.at(version), 'invalid_value');
   }),
   given('R2', 'an abandoned branch’s entries never enter another one', async (store) => {
     await play(store, 'idle', 'c');
-    await store.commit('c', [{ kind: 'turn.record', turnId: 'r', parent: { turnId: 't1' }, origin: 'x' }, { kind: 'state.update', stage: 'on r' }, { kind: 'commitment.add', commitmentId: 'cr', content: 'only on r' }, { kind: 'task.transition', taskId: 'w1', to: 'failed' }], { expect: { graphRevision: 4 } });
+    await store.commit(
+      'c',
+      [
+        { kind: 'turn.record', turnId: 'r', parent: { turnId: 't1' }, origin: 'x' },
+        { kind: 'state.update', stage: 'on r' },
+        { kind: 'commitment.add', commitmentId: 'cr', content: 'only on r' },
+        { kind: 'task.transition', taskId: 'w1', to: 'failed' },
+      ],
+      { expect: { graphRevision: 4 } },
+    );
     const conversation = await store.look('c');
-    same([(await conversation.state()).stage, (await conversation.tasks.get('w1'))?.status], ['on r', 'failed'], 'on r');
+    same(
+      [(await conversation.state()).stage, (await conversation.tasks.get('w1'))?.status],
+      ['on r', 'failed'],
+      'on r',
+    );
     const leaf = { leaf: 't2' };
-    same([(await conversation.state(leaf)).stage, (await conversation.tasks.get('w1', leaf))?.status, (await conversation.commitments.list(leaf)).length], ['draft', 'running', 1], 'on t2');
+    same(
+      [
+        (await conversation.state(leaf)).stage,
+        (await conversation.tasks.get('w1', leaf))?.status,
+        (await conversation.commitments.list(leaf)).length,
+      ],
+      ['draft', 'running', 1],
+      'on t2',
+    );
   }),
   given('R2', 'a message is found by its id, or confirmed not to be there', async (store) => {
     await play(store, 'idle', 'c');
@@ -117,7 +201,19 @@ export const pages: readonly ConformanceCase[] = [
     const found = await conversation.message('m2');
     holds(found.status === 'found_verified', 'm2 is found');
     const { committedAt, ...message } = found.message;
-    same(message, { role: 'assistant', parts: [text('the first answer')], messageId: 'm2', conversationId: 'c', turnId: 't1', sequence: 2, tier: 'hot' }, 'the message');
+    same(
+      message,
+      {
+        role: 'assistant',
+        parts: [text('the first answer')],
+        messageId: 'm2',
+        conversationId: 'c',
+        turnId: 't1',
+        sequence: 2,
+        tier: 'hot',
+      },
+      'the message',
+    );
     same(committedAt, new Date(store.clock.at).toISOString(), 'its time');
     same(await conversation.message('nobody'), { status: 'not_found_confirmed' }, 'a message that is not there');
   }),
@@ -127,6 +223,7 @@ export const pages: readonly ConformanceCase[] = [
     const conversation = await store.look('c');
     const window = (await conversation.window(2)).before ?? '';
     const page = (await (await store.look('other')).page({ limit: 1 })).next ?? '';
-    for (const after of ['', 'x', '{}', window, page, page.slice(0, -4)]) await refused((await store.look('c')).page({ after }), 'bad_cursor');
+    for (const after of ['', 'x', '{}', window, page, page.slice(0, -4)])
+      await refused((await store.look('c')).page({ after }), 'bad_cursor');
   }),
 ];

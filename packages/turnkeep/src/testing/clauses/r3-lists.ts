@@ -52,10 +52,16 @@ export const lists: readonly ConformanceCase[] = [
     const ids = ['b', 'a', '～', '😀', 'B', 'ä', 'a b', 'é', '10', '9', '\u{10000}', '\uffee', 'aa'];
     await say(store, ...ids);
     const expected = ids.toSorted(compareKeys);
-    same(ids.toSorted(compareKeys), ids.toSorted((left, right) => Buffer.compare(Buffer.from(left), Buffer.from(right))), 'this case’s own order');
+    same(
+      ids.toSorted(compareKeys),
+      ids.toSorted((left, right) => Buffer.compare(Buffer.from(left), Buffer.from(right))),
+      'this case’s own order',
+    );
     same(await listed(store), expected, 'the list');
-    for (const limit of [1, 2, 5, 12, 13]) same(await listed(store, { limit }), expected, `the list in pages of ${limit}`);
-    for (const limit of [1, 4]) same(await listed(store, { limit, order: 'created' }), expected, `by start in pages of ${limit}`);
+    for (const limit of [1, 2, 5, 12, 13])
+      same(await listed(store, { limit }), expected, `the list in pages of ${limit}`);
+    for (const limit of [1, 4])
+      same(await listed(store, { limit, order: 'created' }), expected, `by start in pages of ${limit}`);
   }),
   given('R3', 'pages go on where they ended, whatever comes in between', async (store) => {
     const ids = Array.from({ length: 20 }, (_, at) => `c${at}`);
@@ -67,7 +73,11 @@ export const lists: readonly ConformanceCase[] = [
     const first = await (await store.readSpace()).page({ limit: 8 });
     await say(store, 'newest');
     const rest = await (await store.readSpace()).page({ limit: 100, after: first.next ?? '' });
-    same([...first.items, ...rest.items].map((item) => item.conversationId), expected, 'both pages');
+    same(
+      [...first.items, ...rest.items].map((item) => item.conversationId),
+      expected,
+      'both pages',
+    );
     same(rest.next, null, 'the end');
     const exact = await (await store.readSpace()).page({ limit: 21 });
     same([exact.items.length, exact.next], [21, null], 'a page of exactly all');
@@ -87,7 +97,11 @@ export const lists: readonly ConformanceCase[] = [
     same(await listed(store, { label: 'work' }), ['a', 'c'], 'labelled work');
     same(await listed(store, { participant: 'bob', limit: 1 }), ['a', 'c'], 'with bob, in pages of one');
     same(await listed(store, { owner: 'bob', label: 'work', participant: 'ann' }), ['c'], 'all of it');
-    same(await listed(store, { owner: '__proto__', label: 'constructor', participant: 'toString' }), ['e'], 'names that every object has');
+    same(
+      await listed(store, { owner: '__proto__', label: 'constructor', participant: 'toString' }),
+      ['e'],
+      'names that every object has',
+    );
     same(await listed(store, { owner: 'constructor' }), [], 'of a name that every object has');
     await store.commit('a', [{ kind: 'conversation.update', owner: null, labels: [] }]);
     await store.commit('b', [{ kind: 'conversation.update', archived: false, owner: 'cid' }]);
@@ -95,21 +109,46 @@ export const lists: readonly ConformanceCase[] = [
     same(await listed(store, { label: 'work' }), ['c'], 'labelled work, later');
     same(await listed(store, { owner: 'cid', archived: false }), ['b'], 'of cid');
   }),
-  given('R3', 'fields that are absent stay, null clears, a person’s title is never replaced by an automatic one', async (store) => {
-    await store.commit('c', [{ kind: 'conversation.create', title: 'auto', titleSource: 'auto', owner: 'ann', labels: ['x'], metadata: { a: 1 } }]);
-    const title = async (change: object) => {
-      await store.send({ commitId: `k${JSON.stringify(change)}`, conversationId: 'c', changes: [{ kind: 'conversation.update', ...change }] });
-      const info = await (await store.look('c')).info();
-      return [info.title, info.titleSource, info.owner, info.labels, info.metadata];
-    };
-    const rest = ['ann', ['x'], { a: 1 }];
-    same(await title({ title: 'auto 2', titleSource: 'auto' }), ['auto 2', 'auto', ...rest], 'an automatic title');
-    same(await title({ title: 'mine' }), ['mine', 'user', ...rest], 'a person’s title');
-    same(await title({ title: 'auto 3', titleSource: 'auto' }), ['mine', 'user', ...rest], 'an automatic title after a person’s');
-    const [none, , owner] = await title({ title: null, owner: null });
-    same([none, owner], [null, null], 'no title and no owner');
-    same(await title({ title: 'auto 4', titleSource: 'auto' }), ['auto 4', 'auto', null, ['x'], { a: 1 }], 'an automatic title again');
-  }),
+  given(
+    'R3',
+    'fields that are absent stay, null clears, a person’s title is never replaced by an automatic one',
+    async (store) => {
+      await store.commit('c', [
+        {
+          kind: 'conversation.create',
+          title: 'auto',
+          titleSource: 'auto',
+          owner: 'ann',
+          labels: ['x'],
+          metadata: { a: 1 },
+        },
+      ]);
+      const title = async (change: object) => {
+        await store.send({
+          commitId: `k${JSON.stringify(change)}`,
+          conversationId: 'c',
+          changes: [{ kind: 'conversation.update', ...change }],
+        });
+        const info = await (await store.look('c')).info();
+        return [info.title, info.titleSource, info.owner, info.labels, info.metadata];
+      };
+      const rest = ['ann', ['x'], { a: 1 }];
+      same(await title({ title: 'auto 2', titleSource: 'auto' }), ['auto 2', 'auto', ...rest], 'an automatic title');
+      same(await title({ title: 'mine' }), ['mine', 'user', ...rest], 'a person’s title');
+      same(
+        await title({ title: 'auto 3', titleSource: 'auto' }),
+        ['mine', 'user', ...rest],
+        'an automatic title after a person’s',
+      );
+      const [none, , owner] = await title({ title: null, owner: null });
+      same([none, owner], [null, null], 'no title and no owner');
+      same(
+        await title({ title: 'auto 4', titleSource: 'auto' }),
+        ['auto 4', 'auto', null, ['x'], { a: 1 }],
+        'an automatic title again',
+      );
+    },
+  ),
   given('R3', 'unread counts what came after a reader’s mark, and the mark never goes back', async (store) => {
     await play(store, 'submitted', 'c');
     const read = async (sequence: number, reader = 'ann') => {
@@ -123,7 +162,11 @@ export const lists: readonly ConformanceCase[] = [
     same(await read(6), 0, 'unread after a mark at the end');
     await store.commit('c', [append(says('user', 'x'), 't3')]);
     same((await (await store.readSpace()).page({ reader: 'ann' })).items[0]?.unread, 1, 'unread in the list');
-    same((await (await store.look('c')).info({ reader: '__proto__' })).unread, 7, 'unread of a name that every object has');
+    same(
+      (await (await store.look('c')).info({ reader: '__proto__' })).unread,
+      7,
+      'unread of a name that every object has',
+    );
   }),
   given('R3', 'a list shows title, counts and the last words, never half a character', async (store) => {
     await play(store, 'submitted', 'c');
@@ -133,7 +176,11 @@ export const lists: readonly ConformanceCase[] = [
       holds(item?.lastMessage?.preview.isWellFormed(), 'a preview ends in half a character');
     }
     const [item] = (await (await store.readSpace()).page()).items;
-    same([item?.title, item?.messageCount, item?.turnCount, item?.state, item?.openOperation, item?.leaf], ['A plan', 27, 3, 'busy', 'o3', 't2'], 'the item');
+    same(
+      [item?.title, item?.messageCount, item?.turnCount, item?.state, item?.openOperation, item?.leaf],
+      ['A plan', 27, 3, 'busy', 'o3', 't2'],
+      'the item',
+    );
   }),
   given('R3', 'what is at work is told', async (store) => {
     await play(store, 'working', 'c');
@@ -141,8 +188,14 @@ export const lists: readonly ConformanceCase[] = [
     same([(await conversation.info()).state, await conversation.openOperations()], ['busy', []], 'running');
     await store.commit('d', [{ kind: 'turn.submit', turnId: 't', operationId: 'o', prompt: [] }]);
     const open = await (await store.look('d')).openOperations();
-    same(open.map((operation) => [operation.operationId, operation.turnId, operation.status]), [['o', 't', 'open']], 'the open operation');
-    await store.commit('d', [{ kind: 'operation.resolve', operationId: 'o', outcome: { status: 'failed', code: 'gone', message: 'why' } }]);
+    same(
+      open.map((operation) => [operation.operationId, operation.turnId, operation.status]),
+      [['o', 't', 'open']],
+      'the open operation',
+    );
+    await store.commit('d', [
+      { kind: 'operation.resolve', operationId: 'o', outcome: { status: 'failed', code: 'gone', message: 'why' } },
+    ]);
     const failed = await (await store.look('d')).operation('o');
     same([failed?.status, failed?.failure], ['failed', { code: 'gone', message: 'why' }], 'the failed operation');
     same((await (await store.look('d')).info()).state, 'idle', 'its conversation');

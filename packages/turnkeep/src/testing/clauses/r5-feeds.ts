@@ -1,3 +1,4 @@
+import type { Namespace } from '../../ledger/namespace.ts';
 import type { NamespaceEvent } from '../../ledger/watch.ts';
 import { given } from '../case.ts';
 import type { ConformanceCase } from '../case.ts';
@@ -17,7 +18,7 @@ async function feed(store: Store, after = 0): Promise<readonly NamespaceEvent[]>
 async function inSteps(store: Store, limit: number): Promise<readonly string[]> {
   const { backend } = await store.reader();
   const found: string[] = [];
-  for (let after = 0; ; ) {
+  for (let after = 0; ;) {
     const entries = await backend.feed(store.namespace, after, limit);
     holds(entries.length <= limit, 'the feed answers more than it was asked for');
     for (const { position, conversationId, version } of entries) {
@@ -29,24 +30,41 @@ async function inSteps(store: Store, limit: number): Promise<readonly string[]> 
   }
 }
 
+function versionOf(next: IteratorResult<{ readonly version: number }, unknown>): number | undefined {
+  return next.done === true ? undefined : next.value.version;
+}
+
 const numbers = (count: number): readonly number[] => Array.from({ length: count }, (_, at) => at + 1);
 
 /** I8: within a conversation no gap, no repeat. */
 export const feeds: readonly ConformanceCase[] = [
-  given('R5', 'a conversation’s events come in the order of its commits, and say what the receipts said', async (store) => {
-    await play(store, 'working', 'c');
-    const receipt = await store.commit('c', [{ kind: 'conversation.update', title: 'x' }], { commitId: 'last' });
-    const events = [];
-    for await (const event of (await store.look('c')).watch({ untilNow: true })) events.push(event);
-    same(events.map((event) => event.version), numbers(7), 'the versions');
-    const { version, committedAt, events: marks } = receipt;
-    same(events.at(-1), { conversationId: 'c', version, commitId: 'last', committedAt, events: marks, erased: false }, 'the last event');
-  }),
+  given(
+    'R5',
+    'a conversation’s events come in the order of its commits, and say what the receipts said',
+    async (store) => {
+      await play(store, 'working', 'c');
+      const receipt = await store.commit('c', [{ kind: 'conversation.update', title: 'x' }], { commitId: 'last' });
+      const events = [];
+      for await (const event of (await store.look('c')).watch({ untilNow: true })) events.push(event);
+      same(
+        events.map((event) => event.version),
+        numbers(7),
+        'the versions',
+      );
+      const { version, committedAt, events: marks } = receipt;
+      same(
+        events.at(-1),
+        { conversationId: 'c', version, commitId: 'last', committedAt, events: marks, erased: false },
+        'the last event',
+      );
+    },
+  ),
   given('R5', 'who comes back at any cursor is handed exactly the rest', async (store) => {
     for (const at of numbers(9)) await store.commit(`c${at % 3}`, [note(`${at}`)]);
     const all = await feed(store);
     same(all.length, 9, 'events');
-    for (const [at, event] of all.entries()) same(await feed(store, event.position), all.slice(at + 1), `the rest after ${event.position}`);
+    for (const [at, event] of all.entries())
+      same(await feed(store, event.position), all.slice(at + 1), `the rest after ${event.position}`);
     const conversation = await store.look('c1');
     for (const after of [0, 1, 2, 3, 4]) {
       const versions: number[] = [];
@@ -86,7 +104,7 @@ export const feeds: readonly ConformanceCase[] = [
       for (const at of numbers(4)) {
         const next = watching.next();
         await writer.commit({ commitId: `k${at}`, conversationId: id, changes: [note(`${at}`)] });
-        same((await next).value?.version, at, 'the version that the watcher is handed');
+        same(versionOf(await next), at, 'the version that the watcher is handed');
       }
       stop.abort();
       same(await watching.next(), { done: true, value: undefined }, 'the end of a watch that was ended');
@@ -95,7 +113,15 @@ export const feeds: readonly ConformanceCase[] = [
   given('R5', 'a namespace’s watcher is handed every commit once, while two handles write', async (store) => {
     const spaces = [await store.space(), (await store.otherLedger()).namespace(store.namespace)];
     const watching = (await store.otherLedger()).namespace(store.namespace).watch();
-    const writing = Promise.all(numbers(30).map((at) => spaces[at % 2]?.commit({ commitId: `k${at}`, conversationId: `c${at % 3}`, changes: [note(`${at}`)] })));
+    const writing = Promise.all(
+      numbers(30).map((at) =>
+        (spaces[at % 2] as Namespace).commit({
+          commitId: `k${at}`,
+          conversationId: `c${at % 3}`,
+          changes: [note(`${at}`)],
+        }),
+      ),
+    );
     const seen: string[] = [];
     for await (const event of watching) {
       seen.push(`${event.conversationId} ${event.version}`);
@@ -103,18 +129,23 @@ export const feeds: readonly ConformanceCase[] = [
     }
     await writing;
     same(new Set(seen).size, 30, 'different events');
-    for (const id of ['c0', 'c1', 'c2']) same(seen.filter((one) => one.startsWith(id)), numbers(10).map((version) => `${id} ${version}`), `the events of ${id}`);
+    for (const id of ['c0', 'c1', 'c2'])
+      same(
+        seen.filter((one) => one.startsWith(id)),
+        numbers(10).map((version) => `${id} ${version}`),
+        `the events of ${id}`,
+      );
     same((await feed(store)).length, 30, 'events in the end');
   }),
   given('R5', 'a watcher that reads slowly misses nothing', async (store) => {
     const watching = (await store.space()).watch();
     const first = watching.next();
     for (const at of numbers(5)) await store.commit('c', [note(`${at}`)]);
-    const seen = [(await first).value?.version];
-    while (seen.length < 5) seen.push((await watching.next()).value?.version);
+    const seen = [versionOf(await first)];
+    while (seen.length < 5) seen.push(versionOf(await watching.next()));
     const sixth = watching.next();
     await store.commit('c', [note('6')]);
-    seen.push((await sixth).value?.version);
+    seen.push(versionOf(await sixth));
     await watching.return(undefined);
     same(seen, numbers(6), 'the versions');
   }),
@@ -123,7 +154,11 @@ export const feeds: readonly ConformanceCase[] = [
     await store.commit('c', [{ kind: 'conversation.erase' }]);
     await (await store.space()).collect();
     const events = await feed(store);
-    same(events.map((event) => [event.version, event.erased, event.events.length, event.commitId]), numbers(5).map((version) => [version, true, 0, '']), 'the events');
+    same(
+      events.map((event) => [event.version, event.erased, event.events.length, event.commitId]),
+      numbers(5).map((version) => [version, true, 0, '']),
+      'the events',
+    );
   }),
   given('R5', 'a cursor that is not one is told so', async (store) => {
     await store.commit('c', [note('x')]);

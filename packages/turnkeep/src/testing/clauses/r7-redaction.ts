@@ -24,7 +24,11 @@ export const redaction: readonly ConformanceCase[] = [
     const at = new Date(store.clock.at).toISOString();
     const before = await messageIn(store, 'c', 'm2');
     await store.commit('c', [{ kind: 'message.redact', messageId: 'm2', reason: 'asked for' }]);
-    same(await messageIn(store, 'c', 'm2'), { ...before, parts: [], redaction: { reason: 'asked for', at } }, 'the message');
+    same(
+      await messageIn(store, 'c', 'm2'),
+      { ...before, parts: [], redaction: { reason: 'asked for', at } },
+      'the message',
+    );
     holds(!(await store.export()).includes('the first answer'), 'the words are left');
     await assertChains((await store.reader()).backend, store.namespace);
   }),
@@ -35,24 +39,46 @@ export const redaction: readonly ConformanceCase[] = [
   }),
   given('R7', 'words go wherever they are shared: in forks and in regenerations', async (store) => {
     await play(store, 'idle', 'c');
-    await store.commit('c', [{ kind: 'turn.submit', turnId: 'r', messageId: 'shared', parent: null, samePromptAs: 't1' }, { kind: 'turn.advance', turnId: 'r', to: 'completed' }], { expect: { graphRevision: 4 } });
+    await store.commit(
+      'c',
+      [
+        { kind: 'turn.submit', turnId: 'r', messageId: 'shared', parent: null, samePromptAs: 't1' },
+        { kind: 'turn.advance', turnId: 'r', to: 'completed' },
+      ],
+      { expect: { graphRevision: 4 } },
+    );
     await store.commit('f', [{ kind: 'conversation.fork', source: 'c', at: 'm2' }]);
     await store.commit('g', [{ kind: 'conversation.fork', source: 'f', at: 'm1' }]);
     await store.commit('f', [{ kind: 'message.redact', messageId: 'm1', reason: 'by the fork' }]);
-    for (const [id, messageId] of [['c', 'm1'], ['c', 'shared'], ['f', 'm1'], ['g', 'm1']] as const) {
+    for (const [id, messageId] of [
+      ['c', 'm1'],
+      ['c', 'shared'],
+      ['f', 'm1'],
+      ['g', 'm1'],
+    ] as const) {
       same(await words(store, id, messageId), [[], 'by the fork'], `${messageId} in ${id}`);
     }
     holds(!(await store.export()).includes('the first question'), 'the words are left');
     same((await (await store.readSpace()).search('first question')).hits, [], 'hits');
     const graph = await (await store.look('c')).graph();
-    same(graph.map((turn) => turn.label), ['', 'the second question', ''], 'the labels');
+    same(
+      graph.map((turn) => turn.label),
+      ['', 'the second question', ''],
+      'the labels',
+    );
     await assertChains((await store.reader()).backend, store.namespace);
   }),
   given('R7', 'its id cannot be appended again, nor its prompt be asked again', async (store) => {
     await play(store, 'submitted', 'c');
-    await store.commit('c', [{ kind: 'message.redact', messageId: 'm2', reason: 'r' }, { kind: 'message.redact', messageId: 'm1', reason: 'r' }]);
+    await store.commit('c', [
+      { kind: 'message.redact', messageId: 'm2', reason: 'r' },
+      { kind: 'message.redact', messageId: 'm1', reason: 'r' },
+    ]);
     await store.untouchedBy(async () => {
-      for (const again of ['the first answer', 'other words']) await refused(store.commit('c', [append(says('assistant', again, 'm2'), 't3')]), 'redacted', { messageId: 'm2' });
+      for (const again of ['the first answer', 'other words'])
+        await refused(store.commit('c', [append(says('assistant', again, 'm2'), 't3')]), 'redacted', {
+          messageId: 'm2',
+        });
     });
     await store.commit('c', [{ kind: 'turn.advance', turnId: 't3', to: 'cancelled' }]);
     await refused(store.commit('c', [{ kind: 'turn.submit', samePromptAs: 't1' }]), 'redacted', { messageId: 'm1' });
@@ -60,7 +86,9 @@ export const redaction: readonly ConformanceCase[] = [
   given('R7', 'to redact again changes nothing that is read', async (store) => {
     await play(store, 'idle', 'c');
     await store.commit('c', [{ kind: 'message.redact', messageId: 'm2', reason: 'first' }]);
-    const receipt = await store.commit('c', [{ kind: 'message.redact', messageId: 'm2', reason: 'second', replacement: [text('x')] }]);
+    const receipt = await store.commit('c', [
+      { kind: 'message.redact', messageId: 'm2', reason: 'second', replacement: [text('x')] },
+    ]);
     same(receipt.events, [{ kind: 'message.redact', messageId: 'm2', noop: true }], 'the event');
     same(await words(store, 'c', 'm2'), [[], 'first'], 'the message');
     holds(!(await store.export()).includes('"x"'), 'a replacement of nothing is not kept');
@@ -71,16 +99,23 @@ export const redaction: readonly ConformanceCase[] = [
     same((await (await store.look('c')).info()).lastMessage, { role: 'user', preview: '' }, 'the last message');
   }),
   given('R7', 'a message can be redacted in the commit that brought it', async (store) => {
-    await store.commit('c', [append(says('user', 'a slip', 'x')), { kind: 'message.redact', messageId: 'x', reason: 'r' }]);
+    await store.commit('c', [
+      append(says('user', 'a slip', 'x')),
+      { kind: 'message.redact', messageId: 'x', reason: 'r' },
+    ]);
     same(await words(store, 'c', 'x'), [[], 'r'], 'the message');
     holds(!(await store.export()).includes('a slip'), 'the words are left');
     await assertChains((await store.reader()).backend, store.namespace);
   }),
   given('R7', 'a redacted call still takes its result', async (store) => {
     await play(store, 'submitted', 'c');
-    await store.commit('c', [append({ role: 'assistant', parts: [{ type: 'tool_call', callId: 'l9', name: 'f' }], messageId: 'x' }, 't3')]);
+    await store.commit('c', [
+      append({ role: 'assistant', parts: [{ type: 'tool_call', callId: 'l9', name: 'f' }], messageId: 'x' }, 't3'),
+    ]);
     await store.commit('c', [{ kind: 'message.redact', messageId: 'x', reason: 'r' }]);
-    const receipt = await store.commit('c', [append({ role: 'tool', parts: [{ type: 'tool_result', callId: 'l9', status: 'ok', output: 1 }] })]);
+    const receipt = await store.commit('c', [
+      append({ role: 'tool', parts: [{ type: 'tool_result', callId: 'l9', status: 'ok', output: 1 }] }),
+    ]);
     same([receipt.events[0]?.['turnId'], receipt.events[0]?.['sequence']], ['t3', 8], 'the event');
   }),
 ];

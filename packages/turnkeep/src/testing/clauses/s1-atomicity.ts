@@ -106,7 +106,11 @@ export const atomicity: readonly ConformanceCase[] = [
   given('S1', 'all that an accepted commit made is there', async (store) => {
     await play(store, 'working', 'c');
     const receipt = await store.commit('c', OUTCOME, { fence });
-    same(receipt.events.map((event) => event.kind), OUTCOME.map((change) => change.kind), 'an event for each change');
+    same(
+      receipt.events.map((event) => event.kind),
+      OUTCOME.map((change) => change.kind),
+      'an event for each change',
+    );
     same(await outcomeOf(store), DONE, 'the outcome');
     const conversation = await store.look('c');
     same((await conversation.info()).version, receipt.version, 'the version');

@@ -43,9 +43,9 @@ export const durability: readonly ConformanceCase[] = [
   given('S3', 'what a reader has seen stays, acknowledged or not', async (store) => {
     const other = (await store.otherLedger()).namespace(store.namespace).conversation('c');
     const sending = store.commit('c', [append(says('user', 'early'))]).catch((error: unknown) => error);
-    let done = false;
-    const settled = sending.finally(() => (done = true));
-    for (let looks = 0; !done && !(await other.exists()); looks++) await letOthersRun(looks);
+    const state = { done: false };
+    const settled = sending.finally(() => (state.done = true));
+    for (let looks = 0; !state.done && !(await other.exists()); looks++) await letOthersRun(looks);
     const seen = await other.exists();
     // In the mode that reopens, the store is closed here, at once.
     if (seen) same(await count(store, 'c'), 1, 'messages that stay');
@@ -54,17 +54,17 @@ export const durability: readonly ConformanceCase[] = [
   given('S3', 'a commit that is under way is seen whole or not at all', async (store) => {
     await play(store, 'submitted', 'c');
     const other = (await store.otherLedger()).namespace(store.namespace).conversation('c');
-    let open = 24;
-    const pairs = Array.from({ length: open }, async (_, at) => {
+    const state = { open: 24 };
+    const pairs = Array.from({ length: state.open }, async (_, at) => {
       const bad = at % 3 === 2;
       const changes = [
         append(says('user', `first ${at}`), 't3'),
         append(says('user', bad ? 'refused' : `second ${at}`, bad ? 'm1' : `pair-${at}`), 't3'),
       ];
       await failureOf(store.commit('c', changes));
-      open -= 1;
+      state.open -= 1;
     });
-    for (let looks = 0; open > 0; looks++) {
+    for (let looks = 0; state.open > 0; looks++) {
       await letOthersRun(looks);
       const { messages } = await other.page({ leaf: 't3', limit: 200 });
       const info = await other.info();
@@ -80,9 +80,11 @@ export const durability: readonly ConformanceCase[] = [
     const other = (await store.otherLedger()).namespace(store.namespace).conversation('c');
     await store.commit('c', [append(says('user', 'x'))]);
     let last = 1;
-    let open = true;
-    const writing = Promise.all(Array.from({ length: 30 }, () => store.commit('c', [append(says('user', 'x'))]))).finally(() => (open = false));
-    for (let looks = 0; open; looks++) {
+    const state = { open: true };
+    const writing = Promise.all(
+      Array.from({ length: 30 }, () => store.commit('c', [append(says('user', 'x'))])),
+    ).finally(() => (state.open = false));
+    for (let looks = 0; state.open; looks++) {
       await letOthersRun(looks);
       const { version } = await other.info();
       holds(version >= last, `version ${version} was seen after ${last}`);
@@ -106,7 +108,11 @@ export const durability: readonly ConformanceCase[] = [
       );
       await ledger.close();
       const told = await Promise.all(sent);
-      same(told.filter((one) => one !== 'accepted' && one !== 'closed'), [], 'what else they were told');
+      same(
+        told.filter((one) => one !== 'accepted' && one !== 'closed'),
+        [],
+        'what else they were told',
+      );
       await refused(space.page(), 'closed');
       if (!store.session.target.durable) return;
       await store.session.close();
@@ -125,7 +131,12 @@ export const durability: readonly ConformanceCase[] = [
     'what a process was told survives its death',
     async (store) => {
       const child = await ChildProcess.on(store.session);
-      const commit = (at: number) => ({ commitId: `k${at}`, namespace: store.namespace, conversationId: 'c', changes: [append(says('user', `word ${at}`))] });
+      const commit = (at: number) => ({
+        commitId: `k${at}`,
+        namespace: store.namespace,
+        conversationId: 'c',
+        changes: [append(says('user', `word ${at}`))],
+      });
       for (let at = 0; at < 6; at++) await child.commit(commit(at));
       const last = child.commit(commit(6)).catch(() => undefined);
       await child.kill();

@@ -8,7 +8,10 @@ import { append, play, says, text } from '../scenes.ts';
 import { prepare } from './s1-atomicity.ts';
 
 const kinds = Object.keys(RULES) as readonly ChangeKind[];
-const NO_MATTER = { expect: { version: 999, graphRevision: 999, leaf: 'nobody' }, fence: { attempt: 'nobody', token: 9 } };
+const NO_MATTER = {
+  expect: { version: 999, graphRevision: 999, leaf: 'nobody' },
+  fence: { attempt: 'nobody', token: 9 },
+};
 
 /** I2: one commit id changes state once, and every replay gets the same receipt. */
 function replays(kind: ChangeKind): readonly ConformanceCase[] {
@@ -58,19 +61,29 @@ export const idempotency: readonly ConformanceCase[] = [
     await play(store, 'idle', 'c');
     const first = await store.commit('c', [{ kind: 'state.update', stage: 'one' }], { commitId: 'early' });
     for (let at = 0; at < 20; at++) await store.commit('c', [{ kind: 'state.update', stage: `later ${at}` }]);
-    same(await store.commit('c', [{ kind: 'state.update', stage: 'one' }], { commitId: 'early' }), { ...first, replayed: true }, 'the receipt');
+    same(
+      await store.commit('c', [{ kind: 'state.update', stage: 'one' }], { commitId: 'early' }),
+      { ...first, replayed: true },
+      'the receipt',
+    );
     same((await (await store.look('c')).state()).stage, 'later 19', 'the stage');
   }),
   given('S4', 'a refused commit is not kept: its id may be sent again', async (store) => {
     await play(store, 'idle', 'c');
     const commitId = 'second-try';
-    await refused(store.commit('c', [{ kind: 'state.update', stage: 'x' }], { commitId, expect: { version: 1 } }), 'conflict');
+    await refused(
+      store.commit('c', [{ kind: 'state.update', stage: 'x' }], { commitId, expect: { version: 1 } }),
+      'conflict',
+    );
     const receipt = await store.commit('c', [{ kind: 'state.update', stage: 'y' }], { commitId });
     same(receipt.replayed, false, 'it is the first of its id');
     same((await (await store.look('c')).state()).stage, 'y', 'the stage');
   }),
   given('S4', 'the same commit id in two conversations is two commits', async (store) => {
-    const [left, right] = [await store.commit('a', [append(says('user', 'x'))], { commitId: 'k' }), await store.commit('b', [append(says('user', 'y'))], { commitId: 'k' })];
+    const [left, right] = [
+      await store.commit('a', [append(says('user', 'x'))], { commitId: 'k' }),
+      await store.commit('b', [append(says('user', 'y'))], { commitId: 'k' }),
+    ];
     same([left.replayed, right.replayed], [false, false], 'neither is a replay');
     same((await (await store.look('a')).page({ leaf: null })).messages.length, 1, 'messages of a');
     same((await (await store.look('b')).page({ leaf: null })).messages.length, 1, 'messages of b');
@@ -80,9 +93,17 @@ export const idempotency: readonly ConformanceCase[] = [
     const submit = (words: string) => [{ kind: 'turn.submit' as const, operationId: 'op', prompt: [text(words)] }];
     const first = await store.commit('c', submit('a question'), { commitId: 'one' });
     await store.untouchedBy(async () => {
-      same(await store.commit('c', submit('a question'), { commitId: 'two' }), { ...first, replayed: true }, 'the receipt');
+      same(
+        await store.commit('c', submit('a question'), { commitId: 'two' }),
+        { ...first, replayed: true },
+        'the receipt',
+      );
       const other = { commitId: 'three', expect: { version: 1 }, fence: { attempt: 'nobody', token: 1 } };
-      same(await store.commit('c', submit('whatever else'), other), { ...first, replayed: true }, 'a replay is answered before anything is checked');
+      same(
+        await store.commit('c', submit('whatever else'), other),
+        { ...first, replayed: true },
+        'a replay is answered before anything is checked',
+      );
     });
   }),
   given('S4', 'minted ids follow from the commit id', async (store) => {
@@ -94,15 +115,21 @@ export const idempotency: readonly ConformanceCase[] = [
     const first = await store.commit('a', changes, { commitId: 'same' });
     const twin = await store.commit('b', changes, { commitId: 'same' });
     same(twin.events, first.events, 'the events of the same commit in another conversation');
-    holds(first.events.every((event, at) => event.kind !== 'task.create' || event['taskId'] === `task_same.${at}`), 'the task id');
+    holds(
+      first.events.every((event, at) => event.kind !== 'task.create' || event['taskId'] === `task_same.${at}`),
+      'the task id',
+    );
   }),
   given('S4', 'the same commit sent many times at once is done once', async (store) => {
     const [one, other] = [await store.ledger(), await store.otherLedger()];
     const send = (at: number) =>
-      (at % 2 === 0 ? one : other).namespace(store.namespace).commit({ commitId: 'k', conversationId: 'c', changes: [append(says('user', 'once', 'm'))] });
+      (at % 2 === 0 ? one : other)
+        .namespace(store.namespace)
+        .commit({ commitId: 'k', conversationId: 'c', changes: [append(says('user', 'once', 'm'))] });
     const receipts = await Promise.all(Array.from({ length: 16 }, (_, at) => send(at)));
     same(receipts.filter((receipt) => !receipt.replayed).length, 1, 'first receipts');
-    for (const receipt of receipts) same({ ...receipt, replayed: true }, { ...receipts[0], replayed: true }, 'a receipt');
+    for (const receipt of receipts)
+      same({ ...receipt, replayed: true }, { ...receipts[0], replayed: true }, 'a receipt');
     same((await (await store.look('c')).page({ leaf: null })).messages.length, 1, 'messages');
   }),
   given('S4', 'the same message again is a no-op with the same content and a conflict with other', async (store) => {
@@ -110,8 +137,14 @@ export const idempotency: readonly ConformanceCase[] = [
     const message = { ...says('user', 'hello', 'x'), metadata: { a: 1, b: 2 } };
     const first = await store.commit('c', [append(message, 't3')]);
     const again = await store.commit('c', [append({ ...message, metadata: { b: 2, a: 1 } }, 't3')]);
-    same(again.events[0], { kind: 'message.append', messageId: 'x', sequence: first.events[0]?.['sequence'], noop: true }, 'the event');
-    await refused(store.commit('c', [append({ ...message, metadata: { a: 1, b: 3 } }, 't3')]), 'message_conflict', { messageId: 'x' });
+    same(
+      again.events[0],
+      { kind: 'message.append', messageId: 'x', sequence: first.events[0]?.['sequence'], noop: true },
+      'the event',
+    );
+    await refused(store.commit('c', [append({ ...message, metadata: { a: 1, b: 3 } }, 't3')]), 'message_conflict', {
+      messageId: 'x',
+    });
     same((await (await store.look('c')).page({ leaf: 't3' })).messages.length, 7, 'messages');
   }),
 ];

@@ -20,14 +20,24 @@ export const orderOfChecks: readonly ConformanceCase[] = [
   }),
   given('S5', 'the fence comes before what was expected', async (store) => {
     await play(store, 'working', 'c');
-    await refused(store.commit('c', [FAILING], { fence: BAD_FENCE, expect: BAD_EXPECT }), 'no_attempt', { attempt: 'nobody' });
+    await refused(store.commit('c', [FAILING], { fence: BAD_FENCE, expect: BAD_EXPECT }), 'no_attempt', {
+      attempt: 'nobody',
+    });
     const stale = { attempt: 'a1', token: 0 };
-    await refused(store.commit('c', [FAILING], { fence: stale, expect: BAD_EXPECT }), 'fenced', { turnId: 't3', ...stale, currentToken: 1 });
+    await refused(store.commit('c', [FAILING], { fence: stale, expect: BAD_EXPECT }), 'fenced', {
+      turnId: 't3',
+      ...stale,
+      currentToken: 1,
+    });
   }),
   given('S5', 'the replay of an operation comes before the fence', async (store) => {
     await play(store, 'working', 'c');
     const receipt = await store.commit('c', [KNOWN_OPERATION, FAILING], { fence: BAD_FENCE, expect: BAD_EXPECT });
-    same([receipt.replayed, receipt.version, receipt.commitId], [true, 2, 'scene-2'], 'the receipt of the first submit');
+    same(
+      [receipt.replayed, receipt.version, receipt.commitId],
+      [true, 2, 'scene-2'],
+      'the receipt of the first submit',
+    );
   }),
   given('S5', 'the replay of a commit comes before that of an operation', async (store) => {
     await play(store, 'working', 'c');
@@ -51,7 +61,10 @@ export const orderOfChecks: readonly ConformanceCase[] = [
     const bad = { version: 5, graphRevision: 5, leaf: 't1', transcript: { turn: 't2', lastSequence: 6 } };
     for (const field of ['version', 'graphRevision', 'leaf', 'transcript'] as const) {
       await store.untouchedBy(async () => {
-        await refused(store.commit('c', [{ kind: 'state.update', stage: 'x' }], { expect: { ...good, [field]: bad[field] } }), 'conflict');
+        await refused(
+          store.commit('c', [{ kind: 'state.update', stage: 'x' }], { expect: { ...good, [field]: bad[field] } }),
+          'conflict',
+        );
       });
     }
     const receipt = await store.commit('c', [{ kind: 'state.update', stage: 'x' }], { expect: good });
@@ -60,10 +73,27 @@ export const orderOfChecks: readonly ConformanceCase[] = [
   given('S5', 'a stop, an input, a note and a late result need no fence', async (store) => {
     await play(store, 'working', 'c');
     await store.commit('c', [{ kind: 'conversation.update', title: 'x' }]);
-    await store.commit('c', [{ kind: 'message.append', message: { role: 'user', parts: [text('wait')] }, turnId: 't3' }]);
-    await store.commit('c', [{ kind: 'message.append', message: { role: 'assistant', parts: [{ type: 'tool_call', callId: 'l9', name: 'f' }] }, turnId: 't3' }], { fence: HELD });
+    await store.commit('c', [
+      { kind: 'message.append', message: { role: 'user', parts: [text('wait')] }, turnId: 't3' },
+    ]);
+    await store.commit(
+      'c',
+      [
+        {
+          kind: 'message.append',
+          message: { role: 'assistant', parts: [{ type: 'tool_call', callId: 'l9', name: 'f' }] },
+          turnId: 't3',
+        },
+      ],
+      { fence: HELD },
+    );
     await store.commit('c', [{ kind: 'turn.advance', turnId: 't3', to: 'cancelled' }]);
-    const late = await store.commit('c', [{ kind: 'message.append', message: { role: 'tool', parts: [{ type: 'tool_result', callId: 'l9', status: 'interrupted' }] } }]);
+    const late = await store.commit('c', [
+      {
+        kind: 'message.append',
+        message: { role: 'tool', parts: [{ type: 'tool_result', callId: 'l9', status: 'interrupted' }] },
+      },
+    ]);
     same(late.events[0]?.['late'], true, 'the result is a late one');
   }),
 ];

@@ -23,7 +23,10 @@ async function handles(store: Store): Promise<readonly [Send, Send]> {
   const other = async () => (await store.otherLedger()).namespace(store.namespace);
   // Both have looked before either writes: what a handle keeps of what it saw is stale for one of them.
   for (const space of [await one(), await other()]) await space.page();
-  return [async (commit) => (await one()).commit({ ...commit }), async (commit) => (await other()).commit({ ...commit })];
+  return [
+    async (commit) => (await one()).commit({ ...commit }),
+    async (commit) => (await other()).commit({ ...commit }),
+  ];
 }
 
 async function toldTo(sending: Promise<Receipt>): Promise<Told> {
@@ -70,8 +73,12 @@ function fits(actual: Told, expected: Told): boolean {
 
 function casesOf(race: Race): readonly ConformanceCase[] {
   return [
-    given('S5', `two writers race for ${race.over}: the left one is first`, async (store) => inOrder(store, race, 'left')),
-    given('S5', `two writers race for ${race.over}: the right one is first`, async (store) => inOrder(store, race, 'right')),
+    given('S5', `two writers race for ${race.over}: the left one is first`, async (store) =>
+      inOrder(store, race, 'left'),
+    ),
+    given('S5', `two writers race for ${race.over}: the right one is first`, async (store) =>
+      inOrder(store, race, 'right'),
+    ),
     given('S5', `two writers race for ${race.over}: at once`, async (store) => {
       await prepare(store, race);
       await together(race, ...(await handles(store)));
@@ -87,7 +94,10 @@ export const races: readonly ConformanceCase[] = [
     async (store) => {
       await withProcesses(store.session, 2, async ([one, other]) => {
         holds(one && other, 'two processes');
-        const [left, right]: readonly [Send, Send] = [async (commit) => one.commit(commit), async (commit) => other.commit(commit)];
+        const [left, right]: readonly [Send, Send] = [
+          async (commit) => one.commit(commit),
+          async (commit) => other.commit(commit),
+        ];
         for (const [index, race] of RACES.entries()) {
           for (const order of ['left', 'right', 'at once'] as const) {
             const here = new NamespacedRace(store, race, `race-${index}-${order.replace(' ', '-')}`);
@@ -118,7 +128,10 @@ class NamespacedRace {
     const sendLeft: Send = async (commit) => left(this.#here(commit));
     const sendRight: Send = async (commit) => right(this.#here(commit));
     if (order === 'at once') return together(race, sendLeft, sendRight);
-    const [first, second] = order === 'left' ? [sendLeft(race.left), race.rightLate] as const : [sendRight(race.right), race.leftLate] as const;
+    const [first, second] =
+      order === 'left'
+        ? ([sendLeft(race.left), race.rightLate] as const)
+        : ([sendRight(race.right), race.leftLate] as const);
     assertTold(await toldTo(first), { code: 'accepted' }, `the first process (${race.over})`);
     const late = order === 'left' ? sendRight(race.right) : sendLeft(race.left);
     assertTold(await toldTo(late), second, `the second process (${race.over})`);

@@ -20,20 +20,48 @@ interface Bounded {
 const AT = 'commit.changes[0]';
 const list = (count: number): readonly string[] => Array.from({ length: count }, (_, at) => `item ${at}`);
 const words = (bytes: number): string => 'ñ'.repeat(bytes >> 1) + 'n'.repeat(bytes & 1);
-const note = (parts: readonly Part[], metadata?: unknown) => ({ kind: 'message.append', message: { role: 'user', parts, metadata }, turnId: 't3' });
+const note = (parts: readonly Part[], metadata?: unknown) => ({
+  kind: 'message.append',
+  message: { role: 'user', parts, metadata },
+  turnId: 't3',
+});
 const callsAndResults = (count: number): readonly Part[] =>
-  list(count).map((callId, at) => (at % 2 === 0 ? { type: 'tool_call', callId, name: 'f' } : { type: 'tool_call', callId, name: 'g', input: at }));
+  list(count).map((callId, at) =>
+    at % 2 === 0 ? { type: 'tool_call', callId, name: 'f' } : { type: 'tool_call', callId, name: 'g', input: at },
+  );
 
 const BOUNDED: { readonly [Limit in LimitName]?: readonly Bounded[] } = {
-  jsonDepth: [{ changes: (size) => [note([], nested(size - 4))], path: `${AT}.message.metadata${'[0]'.repeat(50)}`, measured: false }],
-  commitChanges: [{ changes: (size) => list(size).map((stage) => ({ kind: 'state.update', stage })), path: 'commit.changes' }],
+  jsonDepth: [
+    {
+      changes: (size) => [note([], nested(size - 4))],
+      path: `${AT}.message.metadata${'[0]'.repeat(50)}`,
+      measured: false,
+    },
+  ],
+  commitChanges: [
+    { changes: (size) => list(size).map((stage) => ({ kind: 'state.update', stage })), path: 'commit.changes' },
+  ],
   messageParts: [{ changes: (size) => [note(list(size).map(text))], path: `${AT}.message.parts` }],
   messageCalls: [{ changes: (size) => [note(callsAndResults(size))], path: `${AT}.message.parts` }],
-  checkpointParts: [{ changes: (size) => [{ kind: 'checkpoint.create', type: 'agent', payload: Object.fromEntries(list(size).map((name) => [name, { json: 1 }])) }], path: `${AT}.payload` }],
+  checkpointParts: [
+    {
+      changes: (size) => [
+        {
+          kind: 'checkpoint.create',
+          type: 'agent',
+          payload: Object.fromEntries(list(size).map((name) => [name, { json: 1 }])),
+        },
+      ],
+      path: `${AT}.payload`,
+    },
+  ],
   shortTextBytes: [
     { changes: (size) => [{ kind: 'conversation.update', title: words(size) }], path: `${AT}.title` },
     { changes: (size) => [{ kind: 'conversation.update', labels: ['x', words(size)] }], path: `${AT}.labels[1]` },
-    { changes: (size) => [{ kind: 'conversation.update', readThrough: { reader: words(size), sequence: 1 } }], path: `${AT}.readThrough.reader` },
+    {
+      changes: (size) => [{ kind: 'conversation.update', readThrough: { reader: words(size), sequence: 1 } }],
+      path: `${AT}.readThrough.reader`,
+    },
     { changes: (size) => [{ kind: 'message.redact', messageId: 'm2', reason: words(size) }], path: `${AT}.reason` },
   ],
   conversationLabels: [
@@ -48,18 +76,29 @@ const BOUNDED: { readonly [Limit in LimitName]?: readonly Bounded[] } = {
 
 function atAndPast(limit: LimitName, bounded: Bounded): ConformanceCase {
   const max = LIMITS[limit];
-  return given('S7', `${limit} at ${bounded.path.slice(0, 60)}: ${max} is accepted, one more is refused`, async (store) => {
-    await play(store, 'submitted', 'c');
-    const sent = { conversationId: 'c' };
-    await store.untouchedBy(async () => {
-      const error = await refused(store.send({ ...sent, commitId: 'past', changes: bounded.changes(max + 1) }), 'limit_exceeded');
-      const details = { limit, max, ...(bounded.measured === false ? {} : { actual: max + 1 }) };
-      same({ ...error.details, path: undefined }, { ...details, path: undefined }, 'the details');
-      same(error.details.path.replace('…', '').startsWith(bounded.path.slice(0, 150)), true, `the path ${error.details.path}`);
-    });
-    const receipt = await store.send({ ...sent, commitId: 'at', changes: bounded.changes(max) });
-    same((await (await store.look('c')).info()).version, receipt.version, 'the version at the limit');
-  });
+  return given(
+    'S7',
+    `${limit} at ${bounded.path.slice(0, 60)}: ${max} is accepted, one more is refused`,
+    async (store) => {
+      await play(store, 'submitted', 'c');
+      const sent = { conversationId: 'c' };
+      await store.untouchedBy(async () => {
+        const error = await refused(
+          store.send({ ...sent, commitId: 'past', changes: bounded.changes(max + 1) }),
+          'limit_exceeded',
+        );
+        const details = { limit, max, ...(bounded.measured === false ? {} : { actual: max + 1 }) };
+        same({ ...error.details, path: undefined }, { ...details, path: undefined }, 'the details');
+        same(
+          error.details.path.replace('…', '').startsWith(bounded.path.slice(0, 150)),
+          true,
+          `the path ${error.details.path}`,
+        );
+      });
+      const receipt = await store.send({ ...sent, commitId: 'at', changes: bounded.changes(max) });
+      same((await (await store.look('c')).info()).version, receipt.version, 'the version at the limit');
+    },
+  );
 }
 
 /** A message whose record is exactly so many bytes. */
@@ -69,19 +108,36 @@ function messageOf(bytes: number, messageId: string): Change {
 }
 
 const sizes: readonly ConformanceCase[] = [
-  given('S7', `recordBytes and commitBytes: what is as large as they allow is accepted and read back`, async (store) => {
-    await play(store, 'submitted', 'c');
-    await store.commit('c', [messageOf(LIMITS.recordBytes, 'x'), messageOf(LIMITS.commitBytes - LIMITS.recordBytes, 'y')], { commitId: 'full' });
-    const conversation = await store.look('c');
-    for (const messageId of ['x', 'y']) {
-      const found = await conversation.message(messageId);
-      const [part] = found.status === 'found_verified' ? found.message.parts : [];
-      same(part?.type === 'text' && part.text.length > LIMITS.recordBytes - 200, true, `message ${messageId} is whole`);
-    }
-  }),
+  given(
+    'S7',
+    `recordBytes and commitBytes: what is as large as they allow is accepted and read back`,
+    async (store) => {
+      await play(store, 'submitted', 'c');
+      await store.commit(
+        'c',
+        [messageOf(LIMITS.recordBytes, 'x'), messageOf(LIMITS.commitBytes - LIMITS.recordBytes, 'y')],
+        { commitId: 'full' },
+      );
+      const conversation = await store.look('c');
+      for (const messageId of ['x', 'y']) {
+        const found = await conversation.message(messageId);
+        const [part] = found.status === 'found_verified' ? found.message.parts : [];
+        same(
+          part?.type === 'text' && part.text.length > LIMITS.recordBytes - 200,
+          true,
+          `message ${messageId} is whole`,
+        );
+      }
+    },
+  ),
   given('S7', 'recordBytes: one byte more is refused', async (store) => {
     await play(store, 'submitted', 'c');
-    const details = { limit: 'recordBytes', max: LIMITS.recordBytes, actual: LIMITS.recordBytes + 1, path: `${AT}.message` };
+    const details = {
+      limit: 'recordBytes',
+      max: LIMITS.recordBytes,
+      actual: LIMITS.recordBytes + 1,
+      path: `${AT}.message`,
+    };
     await store.untouchedBy(async () => {
       await refused(store.commit('c', [messageOf(LIMITS.recordBytes + 1, 'x')]), 'limit_exceeded', details);
     });
@@ -90,7 +146,12 @@ const sizes: readonly ConformanceCase[] = [
     await play(store, 'submitted', 'c');
     const half = LIMITS.commitBytes / 2;
     const changes = [messageOf(half - 100, 'x'), messageOf(half, 'y'), messageOf(101, 'z')];
-    const details = { limit: 'commitBytes', max: LIMITS.commitBytes, actual: LIMITS.commitBytes + 1, path: 'commit.changes[2].message' };
+    const details = {
+      limit: 'commitBytes',
+      max: LIMITS.commitBytes,
+      actual: LIMITS.commitBytes + 1,
+      path: 'commit.changes[2].message',
+    };
     await store.untouchedBy(async () => {
       await refused(store.commit('c', changes), 'limit_exceeded', details);
     });
@@ -101,7 +162,10 @@ const RECORDS_A_COMMIT = 256;
 
 /** Turns that each stand under a message of the one before: every one is a branch of its own. */
 async function branchOut(store: Store, depth: number): Promise<void> {
-  await store.commit('c', [{ kind: 'turn.record', turnId: 'b0', origin: 'import' }, append(says('user', '0', 'x0'), 'b0')]);
+  await store.commit('c', [
+    { kind: 'turn.record', turnId: 'b0', origin: 'import' },
+    append(says('user', '0', 'x0'), 'b0'),
+  ]);
   for (let from = 1; from <= depth; from += RECORDS_A_COMMIT) {
     const revision = (await (await store.conversation('c')).info()).graphRevision;
     const count = Math.min(RECORDS_A_COMMIT, depth - from + 1);
@@ -122,14 +186,22 @@ async function revisionOf(store: Store): Promise<Expect> {
 }
 
 const structures: readonly ConformanceCase[] = [
-  given('S7', `branchDepth: ${LIMITS.branchDepth} branches under each other are accepted and read, one more is refused`, async (store) => {
-    await branchOut(store, LIMITS.branchDepth);
-    const expect = await revisionOf(store);
-    const details = { limit: 'branchDepth', max: LIMITS.branchDepth, actual: LIMITS.branchDepth + 1, path: 'parent' };
-    await refused(store.commit('c', rewind(LIMITS.branchDepth + 1), { expect }), 'limit_exceeded', details);
-    const window = await (await store.look('c')).window(3);
-    same(window.messages.map((message) => message.messageId), [LIMITS.branchDepth - 2, LIMITS.branchDepth - 1, LIMITS.branchDepth].map((at) => `x${at}`), 'the window');
-  }),
+  given(
+    'S7',
+    `branchDepth: ${LIMITS.branchDepth} branches under each other are accepted and read, one more is refused`,
+    async (store) => {
+      await branchOut(store, LIMITS.branchDepth);
+      const expect = await revisionOf(store);
+      const details = { limit: 'branchDepth', max: LIMITS.branchDepth, actual: LIMITS.branchDepth + 1, path: 'parent' };
+      await refused(store.commit('c', rewind(LIMITS.branchDepth + 1), { expect }), 'limit_exceeded', details);
+      const window = await (await store.look('c')).window(3);
+      same(
+        window.messages.map((message) => message.messageId),
+        [LIMITS.branchDepth - 2, LIMITS.branchDepth - 1, LIMITS.branchDepth].map((at) => `x${at}`),
+        'the window',
+      );
+    },
+  ),
   given('S7', `busyTurns: ${LIMITS.busyTurns} turns at work are accepted, one more is refused`, async (store) => {
     const turnIds = list(LIMITS.busyTurns + 1);
     for (const [at, turnId] of turnIds.entries()) {
@@ -142,8 +214,16 @@ const structures: readonly ConformanceCase[] = [
     const run = (turnId: string): Change => ({ kind: 'turn.advance', turnId, to: 'running' });
     await store.commit('c', turnIds.slice(1).map(run));
     const [last] = turnIds as readonly [string];
-    await refused(store.commit('c', [run(last)]), 'limit_exceeded', { limit: 'busyTurns', max: LIMITS.busyTurns, path: 'turnId' });
-    same((await (await store.look('c')).graph()).filter((turn) => turn.state === 'running').length, LIMITS.busyTurns, 'turns at work');
+    await refused(store.commit('c', [run(last)]), 'limit_exceeded', {
+      limit: 'busyTurns',
+      max: LIMITS.busyTurns,
+      path: 'turnId',
+    });
+    same(
+      (await (await store.look('c')).graph()).filter((turn) => turn.state === 'running').length,
+      LIMITS.busyTurns,
+      'turns at work',
+    );
   }),
 ];
 
@@ -153,7 +233,12 @@ const readings: readonly ConformanceCase[] = [
     const conversation = await store.look('c');
     same((await conversation.window(LIMITS.pageMessages)).messages.length, 5, 'messages');
     const actual = LIMITS.pageMessages + 1;
-    await refused(conversation.window(actual), 'limit_exceeded', { limit: 'pageMessages', max: LIMITS.pageMessages, actual, path: 'count' });
+    await refused(conversation.window(actual), 'limit_exceeded', {
+      limit: 'pageMessages',
+      max: LIMITS.pageMessages,
+      actual,
+      path: 'count',
+    });
     for (const bad of [0, -1, 1.5, Number.NaN]) await refused(conversation.window(bad), 'invalid_value');
   }),
   given('S7', 'pageRows: a page of as many is accepted, one more is refused', async (store) => {
@@ -171,7 +256,12 @@ const readings: readonly ConformanceCase[] = [
     await store.commit('c', [append(says('user', `<${query}>`), 't3')]);
     const space = await store.readSpace();
     same((await space.search(query)).hits.length, 1, 'hits');
-    await refused(space.search(`${query}n`), 'limit_exceeded', { limit: 'queryBytes', max: LIMITS.queryBytes, actual: LIMITS.queryBytes + 1, path: 'text' });
+    await refused(space.search(`${query}n`), 'limit_exceeded', {
+      limit: 'queryBytes',
+      max: LIMITS.queryBytes,
+      actual: LIMITS.queryBytes + 1,
+      path: 'text',
+    });
   }),
 ];
 

@@ -1,11 +1,10 @@
 import { ERRORS } from '../../core/errors.ts';
-import type { ErrorCode, ErrorDetails } from '../../core/errors.ts';
 import { given } from '../case.ts';
 import type { ConformanceCase } from '../case.ts';
 import { holds, refused, same } from '../check.ts';
 import { FORK_SOURCE } from '../kinds.ts';
 import { NOT_SHOWN, REJECTIONS, SHOWN_ELSEWHERE } from '../rejections.ts';
-import type { Rejection } from '../rejections.ts';
+import type { Rejection } from '../rejection.ts';
 import { append, play, says } from '../scenes.ts';
 
 function isRefused(rejection: Rejection): ConformanceCase {
@@ -16,7 +15,7 @@ function isRefused(rejection: Rejection): ConformanceCase {
     const { changes, expect, fence, code } = rejection;
     const commit = { commitId: 'refused', conversationId: 'c', changes, expect, fence };
     await store.untouchedBy(async () => {
-      if (code !== 'invalid_value') return refused(store.send(commit), code, rejection.details as ErrorDetails[ErrorCode]);
+      if (code !== 'invalid_value') return refused(store.send(commit), code, rejection.details);
       const error = await refused(store.send(commit), code);
       same(error.details.path, rejection.details.path, 'the path of the part at fault');
       return holds(error.details.reason !== '', 'a reason is given');
@@ -33,7 +32,14 @@ export const errors: readonly ConformanceCase[] = [
   }),
   given('S8', 'a conversation that does not exist is told from one that is empty', async (store) => {
     const nobody = await store.look('nobody');
-    for (const read of [() => nobody.info(), () => nobody.window(3), () => nobody.page(), () => nobody.graph(), () => nobody.state(), () => nobody.message('m')]) {
+    for (const read of [
+      () => nobody.info(),
+      () => nobody.window(3),
+      () => nobody.page(),
+      () => nobody.graph(),
+      () => nobody.state(),
+      () => nobody.message('m'),
+    ]) {
       await refused(read, 'conversation_not_found', { conversationId: 'nobody' });
     }
     same(await nobody.exists(), false, 'it exists');
@@ -55,7 +61,10 @@ export const errors: readonly ConformanceCase[] = [
       const space = ledger.namespace(store.namespace);
       await ledger.close();
       await ledger.close();
-      await refused(space.commit({ commitId: 'late', conversationId: 'c', changes: [append(says('user', 'x'), 't1')] }), 'closed');
+      await refused(
+        space.commit({ commitId: 'late', conversationId: 'c', changes: [append(says('user', 'x'), 't1')] }),
+        'closed',
+      );
       await refused(space.page(), 'closed');
       await refused(space.search('question'), 'closed');
       await refused(ledger.namespaces(), 'closed');

@@ -10,7 +10,11 @@ import type { Store } from '../store.ts';
 const isBad = (at: number): boolean => at % 4 === 1;
 
 /** Sends many commits at once, of which every fourth is bad; answers what each was told. */
-async function sendMany(store: Store, count: number, conversationOf: (at: number) => string): Promise<readonly string[]> {
+async function sendMany(
+  store: Store,
+  count: number,
+  conversationOf: (at: number) => string,
+): Promise<readonly string[]> {
   const space = await store.space();
   return Promise.all(
     Array.from({ length: count }, async (_, at) => {
@@ -24,7 +28,8 @@ async function sendMany(store: Store, count: number, conversationOf: (at: number
   );
 }
 
-const expected = (count: number): readonly string[] => Array.from({ length: count }, (_, at) => (isBad(at) ? 'no_checkpoint' : 'accepted'));
+const expected = (count: number): readonly string[] =>
+  Array.from({ length: count }, (_, at) => (isBad(at) ? 'no_checkpoint' : 'accepted'));
 
 export const neighbours: readonly ConformanceCase[] = [
   given('S9', 'a refused commit harms no other conversation’s that waits with it', async (store) => {
@@ -35,15 +40,33 @@ export const neighbours: readonly ConformanceCase[] = [
   given('S9', 'a refused commit harms no other of its conversation that waits with it', async (store) => {
     same(await sendMany(store, 32, () => 'c'), expected(32), 'what each was told');
     const { messages } = await (await store.look('c')).page({ leaf: null });
-    same(messages.map((message) => message.sequence), Array.from({ length: 24 }, (_, at) => at + 1), 'the sequences');
+    same(
+      messages.map((message) => message.sequence),
+      Array.from({ length: 24 }, (_, at) => at + 1),
+      'the sequences',
+    );
     same((await (await store.look('c')).info()).version, 24, 'the version');
   }),
   given('S9', 'a commit sees those that wait before it, and none that wait after it', async (store) => {
     const space = await store.space();
-    const advance = (from: number) => space.commit({ commitId: `k${from}`, conversationId: 'c', changes: [{ kind: 'checkpoint.advance', checkpointId: 'k', from, payload: { n: { json: from } } }] });
-    const create = space.commit({ commitId: 'create', conversationId: 'c', changes: [{ kind: 'checkpoint.create', checkpointId: 'k', type: 'agent', payload: {} }] });
+    const advance = (from: number) =>
+      space.commit({
+        commitId: `k${from}`,
+        conversationId: 'c',
+        changes: [{ kind: 'checkpoint.advance', checkpointId: 'k', from, payload: { n: { json: from } } }],
+      });
+    const create = space.commit({
+      commitId: 'create',
+      conversationId: 'c',
+      changes: [{ kind: 'checkpoint.create', checkpointId: 'k', type: 'agent', payload: {} }],
+    });
     const told = await Promise.all(
-      [create, advance(0), advance(2), advance(1), advance(2)].map((sent) => sent.then((receipt) => `${receipt.version}`, (error: unknown) => (isTurnkeepError(error) ? error.code : String(error)))),
+      [create, advance(0), advance(2), advance(1), advance(2)].map((sent) =>
+        sent.then(
+          (receipt) => `${receipt.version}`,
+          (error: unknown) => (isTurnkeepError(error) ? error.code : String(error)),
+        ),
+      ),
     );
     // The second `k2` is the same commit as the refused first one, and comes when its revision is there.
     same(told, ['1', '2', 'checkpoint_conflict', '3', '4'], 'what each was told');
@@ -53,12 +76,22 @@ export const neighbours: readonly ConformanceCase[] = [
     const quitter = new AbortController();
     const sent = Array.from({ length: 12 }, (_, at) =>
       space
-        .commit({ commitId: `k${at}`, conversationId: 'c', changes: [append(says('user', `word ${at}`))] }, at === 5 ? { signal: quitter.signal } : {})
-        .then(() => 'accepted', (error: unknown) => (isTurnkeepError(error) ? error.code : String(error))),
+        .commit(
+          { commitId: `k${at}`, conversationId: 'c', changes: [append(says('user', `word ${at}`))] },
+          at === 5 ? { signal: quitter.signal } : {},
+        )
+        .then(
+          () => 'accepted',
+          (error: unknown) => (isTurnkeepError(error) ? error.code : String(error)),
+        ),
     );
     quitter.abort(new Error('enough'));
     const told = await Promise.all(sent);
-    same(told.filter((one, at) => at !== 5 && one !== 'accepted'), [], 'what the others were told');
+    same(
+      told.filter((one, at) => at !== 5 && one !== 'accepted'),
+      [],
+      'what the others were told',
+    );
     const count = told.filter((one) => one === 'accepted').length;
     same((await (await store.look('c')).info()).messageCount, count, 'messages');
     same(['accepted', 'aborted'].includes(told[5] ?? ''), true, 'what the quitter was told');
@@ -72,7 +105,12 @@ export const neighbours: readonly ConformanceCase[] = [
         await Promise.all(
           children.flatMap((child, side) =>
             Array.from({ length: 20 }, (_, at) =>
-              child.commit({ commitId: `k${side}-${at}`, namespace: store.namespace, conversationId: 'c', changes: [append(says('user', `word ${side} ${at}`))] }),
+              child.commit({
+                commitId: `k${side}-${at}`,
+                namespace: store.namespace,
+                conversationId: 'c',
+                changes: [append(says('user', `word ${side} ${at}`))],
+              }),
             ),
           ),
         );
@@ -80,7 +118,11 @@ export const neighbours: readonly ConformanceCase[] = [
         for (const seen of await Promise.all(watching)) same(seen, versions, 'the versions that a process was handed');
       });
       const { messages } = await (await store.look('c')).page({ leaf: null });
-      same(messages.map((message) => message.sequence), Array.from({ length: 40 }, (_, at) => at + 1), 'the sequences');
+      same(
+        messages.map((message) => message.sequence),
+        Array.from({ length: 40 }, (_, at) => at + 1),
+        'the sequences',
+      );
     },
     { needs: 'processes' },
   ),
