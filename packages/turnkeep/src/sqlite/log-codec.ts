@@ -54,7 +54,10 @@ export function unpackLog(row: SqlRow, apart: ReadonlyMap<number, string>): LogR
   ];
   const [commit, ...sealed] = unpackSeals(seals, version);
   const bodies = words.split('\n');
-  const why = redactions === null ? {} : (parseStored(redactions, 'log', `version ${version}`) as { readonly [index: string]: Redaction });
+  const why =
+    redactions === null
+      ? {}
+      : (parseStored(redactions, 'log', `version ${version}`) as { readonly [index: string]: Redaction });
   const records = sealed.map((seal, index) => unpackRecord(seal, bodies[index] ?? '', apart.get(index), why[index]));
   return {
     version,

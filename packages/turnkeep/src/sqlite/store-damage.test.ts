@@ -9,7 +9,8 @@ function afterDamage(sql: string, look: (ledger: Awaited<ReturnType<typeof openL
     const before = await openLedger(`sqlite:${path}`);
     for (const id of ['a', 'b']) {
       const conversation = before.namespace('n').conversation(id);
-      for (let at = 0; at < 40; at++) await conversation.append({ role: 'user', parts: [{ type: 'text', text: `${at}` }] });
+      for (let at = 0; at < 40; at++)
+        await conversation.append({ role: 'user', parts: [{ type: 'text', text: `${at}` }] });
     }
     await before.close();
     const database = openDatabase(path);
@@ -43,7 +44,10 @@ test.each([
 test('the header of a commit that is no JSON any more is corrupt, and verify goes on behind it', () =>
   afterDamage(`UPDATE log SET header = char(31) || '{' WHERE pos IN (3, 50)`, async (ledger) => {
     const watch = ledger.namespace('n').conversation('a').watch({ after: 2 });
-    await expect(watch.next()).rejects.toMatchObject({ code: 'corrupt', details: { reason: 'its header is not JSON' } });
+    await expect(watch.next()).rejects.toMatchObject({
+      code: 'corrupt',
+      details: { reason: 'its header is not JSON' },
+    });
     const { faults, conversations } = await ledger.verify();
     expect(conversations).toBe(2);
     for (const id of ['a', 'b']) {
