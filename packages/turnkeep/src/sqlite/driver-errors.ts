@@ -59,6 +59,9 @@ const KINDS: Readonly<Record<string, DriverFaultKind>> = {
   EISDIR: 'cant_open',
   ENOENT: 'cant_open',
   ENOTDIR: 'cant_open',
+  EEXIST: 'cant_open', // a file where a folder should be
+  ELOOP: 'cant_open',
+  ENAMETOOLONG: 'cant_open',
   EMFILE: 'cant_open',
   ENFILE: 'cant_open',
 };

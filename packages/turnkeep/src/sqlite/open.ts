@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { TurnkeepError } from '../core/errors.ts';
 import type { DriverName } from './driver.ts';
 import { SqliteBackend } from './sqlite-backend.ts';
 
@@ -18,7 +19,10 @@ const BUSY_TIMEOUT_MS = 30_000;
  * Opens the store in a SQLite file, made anew with its folder where there is none. Refuses a file of another program
  * (`store_foreign`) or of a newer version (`store_newer`) and leaves it as it is.
  */
-export function openSqlite(path: string, options: SqliteOptions = {}): Promise<SqliteBackend> {
+export async function openSqlite(path: string, options: SqliteOptions = {}): Promise<SqliteBackend> {
+  // The system would take another name for such a path, and cut it at NUL.
+  if (path.includes('\0') || !path.isWellFormed())
+    throw new TurnkeepError('invalid_value', { path: 'path', reason: 'no file has such a name' });
   return SqliteBackend.open({
     path: resolve(path),
     journal: options.journal ?? 'auto',

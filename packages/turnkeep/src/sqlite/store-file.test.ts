@@ -102,3 +102,13 @@ test('without a WAL a store is as safe, and says so', () =>
     expect(await versionOf(again, 'talk')).toBe(20);
     await again.close();
   }));
+
+test('a name that no file can have is refused, and nothing is made', () =>
+  withStoreFile(async (path) => {
+    for (const name of [`${path}\0x`, `${path}\ud800`])
+      await expect(openSqlite(name)).rejects.toMatchObject({ code: 'invalid_value', details: { path: 'path' } });
+    expect(readdirSync(dirname(path))).toEqual([]);
+    writeFileSync(path, '');
+    await expect(openSqlite(join(path, 'folder', 'store.db'))).rejects.toMatchObject({ code: 'store_unavailable' });
+    await expect(openSqlite(join(path, 'store.db'))).rejects.toMatchObject({ code: 'store_unavailable' });
+  }));
