@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { openDatabase } from './driver.ts';
@@ -111,4 +111,16 @@ test('a name that no file can have is refused, and nothing is made', () =>
     writeFileSync(path, '');
     await expect(openSqlite(join(path, 'folder', 'store.db'))).rejects.toMatchObject({ code: 'store_unavailable' });
     await expect(openSqlite(join(path, 'store.db'))).rejects.toMatchObject({ code: 'store_unavailable' });
+  }));
+
+test('a store that a link leads to has one search index, beside the file itself', () =>
+  withStoreFile(async (path) => {
+    const link = join(dirname(path), 'link.db');
+    await (await openSqlite(path)).close();
+    symlinkSync(path, link);
+    const store = await openSqlite(link);
+    await store.commit(message('talk', 'a word'));
+    await store.search(NAMESPACE, { text: 'word', limit: 1 });
+    await store.close();
+    expect(readdirSync(dirname(path)).toSorted()).toEqual(['link.db', 'store.db', 'store.db-search']);
   }));

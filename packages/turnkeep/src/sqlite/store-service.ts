@@ -1,3 +1,4 @@
+import { realpathSync } from 'node:fs';
 import type { StoreFault } from '../core/backend.ts';
 import { TurnkeepError } from '../core/errors.ts';
 import { monotonicNow } from '../platform/clock.ts';
@@ -10,6 +11,7 @@ import { openSearchIndex } from './search-index.ts';
 import type { SearchIndex } from './search-index.ts';
 import type { FromService, ServiceCall, ServiceStart } from './service-messages.ts';
 import { isWal, openBeside, openForReading } from './store-file.ts';
+import type { StoreFile } from './store-file.ts';
 import { storeError } from './store-fault.ts';
 import { StoreReader } from './store-reader.ts';
 import { StoreSearch } from './store-search.ts';
@@ -183,7 +185,7 @@ export class StoreService {
   #openIndex(): SearchIndex | undefined {
     try {
       const { file, storeId } = this.#start;
-      this.#index ??= openSearchIndex(`${file.path}-search`, { storeId, driver: file.driver });
+      this.#index ??= openSearchIndex(searchPath(file), { storeId, driver: file.driver });
       this.#index.position();
       return this.#index;
     } catch {
@@ -206,6 +208,11 @@ export class StoreService {
       this.#index = undefined;
     }
   }
+}
+
+/** Beside the file itself, whatever links lead to it: of one store there is one index, or an erasure would miss the other. */
+function searchPath({ path }: StoreFile): string {
+  return `${realpathSync(path)}-search`;
 }
 
 function nextTurn(): Promise<void> {
