@@ -12,6 +12,7 @@ function afterDamage(sql: string, look: (ledger: Awaited<ReturnType<typeof openL
       for (let at = 0; at < 40; at++)
         await conversation.append({ role: 'user', parts: [{ type: 'text', text: `${at}` }] });
     }
+    await before.backend.rebuild();
     await before.close();
     const database = openDatabase(path);
     database.exec(sql);
@@ -55,6 +56,14 @@ test('the header of a commit that is no JSON any more is corrupt, and verify goe
         expect.objectContaining({ place: expect.stringContaining(`conversation ${id}`) as unknown }),
       );
     }
+  }));
+
+test('a search that comes upon words that are no JSON any more says so', () =>
+  afterDamage(`UPDATE log SET words = '{' WHERE version = 5`, async (ledger) => {
+    await expect(ledger.namespace('n').search('4')).rejects.toMatchObject({
+      code: 'corrupt',
+      details: { reason: 'its words cannot be read' },
+    });
   }));
 
 test.each([

@@ -1,5 +1,6 @@
 import { matchFolded } from '../fold.ts';
 import { snippet } from '../snippet.ts';
+import { TurnkeepError } from '../errors.ts';
 import { searchTexts } from '../search-text.ts';
 import type { SearchText } from '../search-text.ts';
 import type { ConversationId, MessageId, TurnId } from '../ids.ts';
@@ -48,13 +49,23 @@ export function hitsOfCommit(
   const log = bodies.rows.log(owner, version);
   if (!log) return [];
   const hits: SearchHit[] = [];
-  for (const found of searchTexts(log)) {
+  for (const found of textsOf(log, owner)) {
     const at = matchFolded(found.text, foldedQuery);
     if (at < 0) continue;
     bodies.body({ owner, version, index: found.record });
     hits.push(...hitsOfRecord(bodies, owner, log, found, at, foldedQuery.length, scope));
   }
   return hits.reverse();
+}
+
+/** What of a commit is searched; `corrupt` where its words are not even JSON any more. */
+function textsOf(log: LogRecord, owner: ConversationId): readonly SearchText[] {
+  try {
+    return searchTexts(log);
+  } catch (error) {
+    const place = `conversation ${owner}, version ${log.version}`;
+    throw new TurnkeepError('corrupt', { place, reason: 'its words cannot be read' }, { cause: error });
+  }
 }
 
 function hitsOfRecord(
