@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import type { SearchCandidates, SearchQuery, StoreFault } from '../core/backend.ts';
 import { TurnkeepError } from '../core/errors.ts';
+import { threadArgv } from '../platform/thread-argv.ts';
 import { errorOf } from './writer-messages.ts';
 import type { FromService, ServiceCall, ServiceKind, Services, ServiceStart, ToService } from './service-messages.ts';
 
@@ -18,7 +19,10 @@ export class ServiceClient {
 
   /** `onWalLong` is called when the WAL had better begin anew. */
   constructor(start: ServiceStart, onWalLong: () => void) {
-    this.#worker = new Worker(new URL('./service-thread.js', import.meta.url), { workerData: start });
+    this.#worker = new Worker(new URL('./service-thread.js', import.meta.url), {
+      workerData: start,
+      execArgv: threadArgv(),
+    });
     this.#worker.on('message', (message: FromService) => {
       if (message.kind === 'wal_long') onWalLong();
       else this.#receive(message);

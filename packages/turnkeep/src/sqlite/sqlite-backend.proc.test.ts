@@ -76,18 +76,19 @@ describe('several processes on one file', () => {
     }));
 });
 
-test('a process that leaves its store open and idle ends by itself', () =>
+test.each(['commonjs', 'module'])('a script of type %s that leaves its store open and idle ends by itself', (type) =>
   withStoreFile(async (path) => {
     const open = JSON.stringify(new URL('./open.js', import.meta.url).href);
     const script = `import(${open}).then(({ openSqlite }) => openSqlite(${JSON.stringify(path)}))`;
-    const child = spawn(process.execPath, ['--eval', script]);
+    const child = spawn(process.execPath, [`--input-type=${type}`, '--eval', script]);
     const ended = new Promise<number | NodeJS.Signals | null>((resolve) => {
       child.on('close', (code, signal) => resolve(signal ?? code));
     });
     const giveUp = setTimeout(() => child.kill('SIGKILL'), 20_000);
     expect(await ended).toBe(0);
     clearTimeout(giveUp);
-  }));
+  }),
+);
 
 test.each([1, 7, 40, 90])(
   'what was acknowledged %i times before a process is killed is there afterwards, whole',
