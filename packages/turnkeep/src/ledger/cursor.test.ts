@@ -101,3 +101,15 @@ test('a version that is not there is refused by its name', async () => {
     await expect(conversation.at(atVersion)).rejects.toMatchObject({ details: { path: 'version' } });
   }
 });
+
+test('a place that no number of a store can name is refused, and not handed to a backend', async () => {
+  const { space, conversation } = await opened();
+  await conversation.append(says('a'));
+  const list = encodeCursor({ order: 'activity', at: 1e308, conversationId: 'c' });
+  expect(await refusal(space.page({ after: list }))).toBe('bad_cursor');
+  expect(await refusal(space.search('a', { after: '9007199254740993' }))).toBe('bad_cursor');
+  for (const after of [2 ** 53, 1e300]) {
+    expect(await refusal(space.watch({ after, untilNow: true }).next())).toBe('bad_cursor');
+    expect(await refusal(conversation.watch({ after, untilNow: true }).next())).toBe('bad_cursor');
+  }
+});

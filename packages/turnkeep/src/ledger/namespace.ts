@@ -52,7 +52,7 @@ interface ListCursor {
 
 const listCursor: z.ZodType<ListCursor> = z.strictObject({
   order: z.enum(['activity', 'created']),
-  at: z.number(),
+  at: z.int(),
   conversationId: id,
 });
 

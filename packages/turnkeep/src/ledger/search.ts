@@ -118,7 +118,7 @@ function verified(
 
 /** Each backend has a place of its own in mind, and all of them are whole numbers. */
 function assertSearchCursor(cursor: string): void {
-  if (typeof cursor === 'string' && /^\d{1,16}$/.test(cursor)) return;
+  if (typeof cursor === 'string' && /^\d{1,16}$/.test(cursor) && Number.isSafeInteger(Number(cursor))) return;
   throw new TurnkeepError('bad_cursor', { reason: 'it is not a cursor of a search' });
 }
 

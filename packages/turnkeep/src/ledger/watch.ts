@@ -72,7 +72,7 @@ export function watchNamespace(
 
 function cursorOf(after: number | undefined): number {
   if (after === undefined) return 0;
-  if (Number.isInteger(after) && after >= 0) return after;
+  if (Number.isSafeInteger(after) && after >= 0) return after;
   throw new TurnkeepError('bad_cursor', { reason: 'a whole number from 0 on' });
 }
 
