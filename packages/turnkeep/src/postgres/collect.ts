@@ -10,7 +10,7 @@ import { inSession } from './session.ts';
 import { Snapshot } from './snapshot.ts';
 import { nextUncollected } from './sql/collect.ts';
 import { lockHeads } from './sql/lock-heads.ts';
-import { begin, boundWaits, commit, enterNamespace } from './sql/transaction.ts';
+import { begin, commit, enterBounded } from './sql/transaction.ts';
 import type { Store } from './store.ts';
 import { WriteBatch } from './write-batch.ts';
 import type { Held } from './write-batch.ts';
@@ -39,7 +39,7 @@ export async function collectNamespace(store: Store, namespace: string, signal?:
 
 async function collectStep(store: Store, session: Connection, namespace: string): Promise<Step> {
   const { schema } = store;
-  const start = [begin(), enterNamespace(namespace), boundWaits(namespace, LOCK_MS, IDLE_MS)];
+  const start = [begin(), enterBounded(namespace, LOCK_MS, IDLE_MS)];
   const found = await session.run([...start, nextUncollected(schema, namespace)]);
   const id = found.at(-1)?.[0]?.[0] as ConversationId | undefined; // a text column
   const [[row] = []] = id === undefined ? [] : await session.run([lockHeads(schema, namespace, [id], true)]);

@@ -6,6 +6,7 @@ import type { Connection } from './driver.ts';
 import { storeError } from './driver-errors.ts';
 import { decideGroup } from './group.ts';
 import type { Job } from './group.ts';
+import { enterNamespace } from './sql/transaction.ts';
 import type { Store } from './store.ts';
 
 /** A commit names its conversations; what it comes upon further is asked for again, so often at most. */
@@ -34,8 +35,7 @@ async function tryOn(
 ): Promise<Receipt | undefined> {
   const { namespace } = job.envelope.commit;
   const group = await decideGroup(store, connection, namespace, [job], {
-    before: [],
-    after: [],
+    enter: [enterNamespace(namespace)],
     wait: true,
     exists: () => false,
   });

@@ -24,6 +24,28 @@ describe('round trips', () => {
     }
   });
 
+  it('a turn that brings a checkpoint, a task, state and a promise was foreseen', async () => {
+    const parts = [{ type: 'text', text: 'words' }];
+    for (let at = 0; at < 24; at++) {
+      const before = recorder.flushes.length;
+      await backend.commit(
+        envelope('c', [
+          ...(at === 0 ? [{ kind: 'checkpoint.create', checkpointId: 'k', type: 'agent', payload: {} }] : []),
+          { kind: 'turn.record', origin: 'test' },
+          { kind: 'message.append', message: { role: 'user', parts } },
+          { kind: 'message.append', message: { role: 'assistant', parts } },
+          { kind: 'checkpoint.advance', checkpointId: 'k', from: at, payload: { s: { json: 'x'.repeat(300) } } },
+          at % 2 === 0
+            ? { kind: 'task.create', taskId: `task${at}`, title: 'a task' }
+            : { kind: 'task.transition', taskId: `task${at - 1}`, to: 'cancelled' },
+          { kind: 'state.update', stage: `stage ${at}` },
+          { kind: 'commitment.add', content: `promise ${at}` },
+        ]),
+      );
+      expect([at, recorder.flushes.length - before]).toEqual([at, at === 0 ? 2 : 3]);
+    }
+  });
+
   it('what a running turn commits was foreseen', async () => {
     const conversation = ledgerOver(backend).namespace(NAMESPACE).conversation('c');
     const commit = async (changes: readonly object[], more: object = {}): Promise<void> => {

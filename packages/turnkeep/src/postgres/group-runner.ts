@@ -4,7 +4,7 @@ import type { Session } from './driver.ts';
 import { driverFault } from './driver-errors.ts';
 import { decideGroup } from './group.ts';
 import type { Outcome } from './group.ts';
-import { begin, boundWaits, commit, rollback } from './sql/transaction.ts';
+import { begin, commit, enterBounded, rollback } from './sql/transaction.ts';
 import type { Store } from './store.ts';
 import type { WaitingCommit } from './waiting-commit.ts';
 
@@ -37,8 +37,7 @@ export async function runGroup(
   { namespace, jobs, waitMs }: GroupRun,
 ): Promise<ReadonlyMap<WaitingCommit, Outcome>> {
   const group = await decideGroup(store, session, namespace, jobs, {
-    before: [begin()],
-    after: [boundWaits(namespace, waitMs ?? LOCK_MS, IDLE_MS)],
+    enter: [begin(), enterBounded(namespace, waitMs ?? LOCK_MS, IDLE_MS)],
     wait: waitMs !== undefined,
     exists: (id) => waitMs === undefined && known.has(namespace, id),
   });

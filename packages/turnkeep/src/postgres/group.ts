@@ -14,7 +14,6 @@ import { Snapshot } from './snapshot.ts';
 import { addHeads } from './sql/add-heads.ts';
 import { loadHeads } from './sql/load.ts';
 import { lockHeads } from './sql/lock-heads.ts';
-import { enterNamespace } from './sql/transaction.ts';
 import type { Store } from './store.ts';
 import { WriteBatch } from './write-batch.ts';
 import type { Held } from './write-batch.ts';
@@ -36,9 +35,8 @@ export type Outcome =
   | { readonly kind: 'needs'; readonly conversations: readonly ConversationId[] };
 
 export interface GroupOptions {
-  /** Sent in the same flush as the locks: before the namespace is entered, and after it. */
-  readonly before: readonly Statement[];
-  readonly after: readonly Statement[];
+  /** Sent before the locks in the same flush; the last one enters the namespace. */
+  readonly enter: readonly Statement[];
   /** True: waits for heads that somebody else holds. */
   readonly wait: boolean;
   /** True for conversations that are known to exist. */
@@ -99,22 +97,20 @@ class Group<J extends Job> implements DecidedGroup<J> {
     return [...this.#held].flatMap(([id, { isNew }]) => (isNew && !this.batch.hasHead(id) ? [] : [id]));
   }
 
-  async lock(jobs: readonly J[], { before, after, wait, exists }: GroupOptions): Promise<void> {
+  async lock(jobs: readonly J[], { enter, wait, exists }: GroupOptions): Promise<void> {
     const own = distinct(jobs.map(({ envelope }) => envelope.commit.conversationId));
     const all = distinct(jobs.flatMap(locksOf)).sort();
     const others = all.filter((id) => !own.includes(id));
     const maybeNew = own.filter((id) => !exists(id)).sort();
     const { schema } = this.#store;
     const results = await this.#connection.run([
-      ...before,
-      enterNamespace(this.#namespace),
-      ...after,
+      ...enter,
       lockHeads(schema, this.#namespace, all, wait),
       ...(maybeNew.length > 0 ? [addHeads(schema, this.#namespace, maybeNew, maybeNew.map(drawNumber))] : []),
       ...(others.length > 0 ? [loadHeads(schema, this.#namespace, others)] : []),
     ]);
-    this.batch.beginAt(Number(results[before.length]?.[0]?.[0]));
-    const answers = results.slice(before.length + 1 + after.length);
+    this.batch.beginAt(Number(results[enter.length - 1]?.[0]?.[0]));
+    const answers = results.slice(enter.length);
     this.#holdLocked(answers.shift() ?? []);
     if (maybeNew.length > 0) this.#holdNew(answers.shift() ?? []);
     if (others.length > 0) this.#noteAbsent(others, answers.shift() ?? []);

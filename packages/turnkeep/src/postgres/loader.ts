@@ -99,7 +99,11 @@ export class Loader {
   #rowsStep(asks: readonly AskOf<'row'>[]): Step | undefined {
     if (asks.length === 0) return undefined;
     return {
-      statement: loadRows(this.#schema, this.#namespace, asks),
+      statement: loadRows(
+        this.#schema,
+        this.#namespace,
+        asks.map(({ conversation, key }) => ({ ...this.#of(conversation), key })),
+      ),
       take: (rows) => {
         const found = new Map(rows.map(([which, value]) => [Number(which), parseValue(value)]));
         asks.forEach(({ conversation, key }, at) => {
@@ -115,7 +119,7 @@ export class Loader {
     const [first] = asks;
     if (!first) return undefined;
     const reverse = first.range.reverse === true;
-    const wanted = asks.map(({ conversation, range }) => boundsOf(conversation, range));
+    const wanted = asks.map(({ conversation, range }) => ({ ...this.#of(conversation), ...boundsOf(range) }));
     return {
       statement: loadRanges(this.#schema, this.#namespace, wanted, reverse),
       take: (rows) => {
@@ -130,7 +134,11 @@ export class Loader {
   #logsStep(asks: readonly AskOf<'log'>[]): Step | undefined {
     if (asks.length === 0) return undefined;
     return {
-      statement: loadLogs(this.#schema, this.#namespace, asks),
+      statement: loadLogs(
+        this.#schema,
+        this.#namespace,
+        asks.map(({ conversation, version }) => ({ ...this.#of(conversation), version })),
+      ),
       take: (rows) => {
         const found = new Map(rows.map(([which, ...columns]) => [Number(which), unpackLog(columns)]));
         asks.forEach((ask, at) => this.#snapshot.putLog(ask.conversation, ask.version, found.get(at + 1) ?? null));
@@ -140,7 +148,7 @@ export class Loader {
 
   #wordsStep(asks: readonly AskOf<'words'>[]): Step | undefined {
     if (asks.length === 0) return undefined;
-    const wanted = asks.map(({ conversation, range }) => boundsOf(conversation, range));
+    const wanted = asks.map(({ conversation, range }) => ({ ...this.#of(conversation), ...boundsOf(range) }));
     return {
       statement: loadWords(this.#schema, this.#namespace, wanted),
       take: (rows) => {
@@ -162,6 +170,11 @@ export class Loader {
         this.#guesses.push(...heads.flatMap(asksAfterListing));
       },
     };
+  }
+
+  /** A conversation, with its number where its head is at hand. */
+  #of(conversation: ConversationId) {
+    return { conversation, c: this.#snapshot.stored(conversation)?.c ?? null };
   }
 
   #putHead(id: ConversationId, stored: StoredHead): void {
@@ -201,9 +214,9 @@ function widened(ask: Ask): Ask {
 }
 
 /** No key holds NUL, nor does Postgres take it: as a bound, U+0001 stands where it stood. */
-function boundsOf(conversation: ConversationId, { from, to, limit }: RowRange): RangeOf {
+function boundsOf({ from, to, limit }: RowRange): Pick<RangeOf, 'from' | 'to' | 'limit'> {
   const bound = (key: string): string => key.replaceAll('\u0000', '\u0001');
-  return { conversation, from: bound(from), to: bound(to), limit: limit ?? NO_LIMIT };
+  return { from: bound(from), to: bound(to), limit: limit ?? NO_LIMIT };
 }
 
 function withSlack(ask: AskOf<'range'>): AskOf<'range'> {

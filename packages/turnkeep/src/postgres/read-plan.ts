@@ -45,19 +45,23 @@ class Plan {
 
   /** True where one of the commit's turns may stand under another. */
   readonly makesSeveralTurns: boolean;
+  readonly #makesTurns: boolean;
+  readonly #asked = new Set<string>();
 
   constructor(commit: Commit, stored: StoredHead) {
     const made = commit.changes.filter(({ kind }) => kind === 'turn.record' || kind === 'turn.submit');
     this.makesSeveralTurns = made.length > 1;
+    this.#makesTurns = made.length > 0;
     this.#conversation = commit.conversationId;
     this.#stored = stored;
   }
 
   key(key: string): void {
-    this.asks.push({ kind: 'row', conversation: this.#conversation, key });
+    if (this.#isNew(key)) this.asks.push({ kind: 'row', conversation: this.#conversation, key });
   }
 
-  last(prefix: string, limit = 1, to = prefixEnd(prefix)): void {
+  last(prefix: string, limit = 1, to: string = prefixEnd(prefix)): void {
+    if (!this.#isNew(`${limit} ${to}`)) return;
     this.asks.push({
       kind: 'range',
       conversation: this.#conversation,
@@ -118,10 +122,16 @@ class Plan {
     return this.#stored.head.leaf;
   }
 
+  #isNew(asked: string): boolean {
+    const before = this.#asked.size;
+    return this.#asked.add(asked).size > before;
+  }
+
   #entriesOf(name: string, turnId: string | undefined) {
     const [branch, position] = this.#placeOf(turnId);
     const from = KEYS.entriesOf(branch, name);
-    return { from, to: prefixEnd(from + numberKey(position)) };
+    // A turn that the commit makes stands further on: from there every entry of the branch is looked for.
+    return { from, to: this.#makesTurns ? prefixEnd(from) : prefixEnd(from + numberKey(position)) };
   }
 
   #placeOf(turnId: string | undefined): readonly [number, number] {

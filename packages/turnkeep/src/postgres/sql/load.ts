@@ -1,21 +1,23 @@
-import type { Statement } from '../driver.ts';
+import type { SqlValue, Statement } from '../driver.ts';
 import type { Schema } from '../schema-name.ts';
 
-/** A conversation and something of it. */
-export interface KeyOf {
+/** A conversation, with its number where that is known. */
+interface Of {
   readonly conversation: string;
+  readonly c: string | null;
+}
+
+export interface KeyOf extends Of {
   readonly key: string;
 }
 
-export interface RangeOf {
-  readonly conversation: string;
+export interface RangeOf extends Of {
   readonly from: string;
   readonly to: string;
   readonly limit: number;
 }
 
-export interface VersionOf {
-  readonly conversation: string;
+export interface VersionOf extends Of {
   readonly version: number;
 }
 
@@ -29,21 +31,21 @@ export function loadHeads(schema: Schema, namespace: string, ids: readonly strin
 /** Answers `which, v`: the value of each key that has a row, by its place among those asked for, from 1. */
 export function loadRows(schema: Schema, namespace: string, keys: readonly KeyOf[]): Statement {
   const text = `SELECT u.which, r.v
-    FROM unnest($2::text[], $3::text[]) WITH ORDINALITY AS u (id, k, which)
-    CROSS JOIN LATERAL (SELECT c FROM ${schema.sql}.heads h WHERE h.ns = $1 AND h.id = u.id OFFSET 0) h
+    FROM unnest($2::text[], $3::bigint[], $4::text[]) WITH ORDINALITY AS u (id, c, k, which)
+    CROSS JOIN LATERAL (${numberOf(schema)}) h
     CROSS JOIN LATERAL (SELECT v FROM ${schema.sql}.rows r WHERE r.ns = $1 AND r.c = h.c AND r.k = u.k OFFSET 0) r`;
   return {
     name: 'tk_load_rows',
     text,
-    values: [namespace, keys.map((one) => one.conversation), keys.map((one) => one.key)],
+    values: [namespace, ...conversationsOf(keys), keys.map((one) => one.key)],
   };
 }
 
 /** Answers `which, k, v`: the rows of each range, in the direction asked for, as many as its limit at most. */
 export function loadRanges(schema: Schema, namespace: string, ranges: readonly RangeOf[], reverse: boolean): Statement {
   const text = `SELECT u.which, r.k, r.v
-    FROM unnest($2::text[], $3::text[], $4::text[], $5::bigint[]) WITH ORDINALITY AS u (id, low, high, n, which)
-    CROSS JOIN LATERAL (SELECT c FROM ${schema.sql}.heads h WHERE h.ns = $1 AND h.id = u.id OFFSET 0) h
+    FROM unnest($2::text[], $3::bigint[], $4::text[], $5::text[], $6::bigint[]) WITH ORDINALITY AS u (id, c, low, high, n, which)
+    CROSS JOIN LATERAL (${numberOf(schema)}) h
     CROSS JOIN LATERAL (
       SELECT k, v FROM ${schema.sql}.rows r WHERE r.ns = $1 AND r.c = h.c AND r.k >= u.low AND r.k < u.high
       ORDER BY r.ns${direction(reverse)}, r.c${direction(reverse)}, r.k${direction(reverse)} LIMIT u.n
@@ -53,7 +55,7 @@ export function loadRanges(schema: Schema, namespace: string, ranges: readonly R
     text,
     values: [
       namespace,
-      ranges.map((one) => one.conversation),
+      ...conversationsOf(ranges),
       ranges.map((one) => one.from),
       ranges.map((one) => one.to),
       ranges.map((one) => one.limit),
@@ -68,8 +70,8 @@ function direction(reverse: boolean): string {
 /** Answers `which, version, at, header, seals, words, redactions` of log records that are there. */
 export function loadLogs(schema: Schema, namespace: string, versions: readonly VersionOf[]): Statement {
   const text = `SELECT u.which, l.version, l.at, l.header, l.seals, l.words, l.redactions
-    FROM unnest($2::text[], $3::bigint[]) WITH ORDINALITY AS u (id, version, which)
-    CROSS JOIN LATERAL (SELECT c FROM ${schema.sql}.heads h WHERE h.ns = $1 AND h.id = u.id OFFSET 0) h
+    FROM unnest($2::text[], $3::bigint[], $4::bigint[]) WITH ORDINALITY AS u (id, c, version, which)
+    CROSS JOIN LATERAL (${numberOf(schema)}) h
     CROSS JOIN LATERAL (
       SELECT version, at, header, seals, words, redactions FROM ${schema.sql}.log l
       WHERE l.ns = $1 AND l.c = h.c AND l.version = u.version OFFSET 0
@@ -77,7 +79,7 @@ export function loadLogs(schema: Schema, namespace: string, versions: readonly V
   return {
     name: 'tk_load_logs',
     text,
-    values: [namespace, versions.map((one) => one.conversation), versions.map((one) => one.version)],
+    values: [namespace, ...conversationsOf(versions), versions.map((one) => one.version)],
   };
 }
 
@@ -87,8 +89,8 @@ export function loadLogs(schema: Schema, namespace: string, versions: readonly V
  */
 export function loadWords(schema: Schema, namespace: string, ranges: readonly RangeOf[]): Statement {
   const text = `SELECT u.which, l.version, l.at, l.header, l.seals, l.words, l.redactions
-    FROM unnest($2::text[], $3::text[], $4::text[]) WITH ORDINALITY AS u (id, low, high, which)
-    CROSS JOIN LATERAL (SELECT c FROM ${schema.sql}.heads h WHERE h.ns = $1 AND h.id = u.id OFFSET 0) h
+    FROM unnest($2::text[], $3::bigint[], $4::text[], $5::text[]) WITH ORDINALITY AS u (id, c, low, high, which)
+    CROSS JOIN LATERAL (${numberOf(schema)}) h
     CROSS JOIN LATERAL (
       SELECT v FROM ${schema.sql}.rows r WHERE r.ns = $1 AND r.c = h.c AND r.k >= u.low AND r.k < u.high
       ORDER BY r.ns DESC, r.c DESC, r.k DESC LIMIT 1
@@ -104,11 +106,15 @@ export function loadWords(schema: Schema, namespace: string, ranges: readonly Ra
   return {
     name: 'tk_load_words',
     text,
-    values: [
-      namespace,
-      ranges.map((one) => one.conversation),
-      ranges.map((one) => one.from),
-      ranges.map((one) => one.to),
-    ],
+    values: [namespace, ...conversationsOf(ranges), ranges.map((one) => one.from), ranges.map((one) => one.to)],
   };
+}
+
+/** The number of a conversation: as it was given, else looked up. */
+function numberOf(schema: Schema): string {
+  return `SELECT coalesce(u.c, (SELECT c FROM ${schema.sql}.heads h WHERE h.ns = $1 AND h.id = u.id)) AS c`;
+}
+
+function conversationsOf(asked: readonly Of[]): readonly [SqlValue, SqlValue] {
+  return [asked.map(({ conversation }) => conversation), asked.map(({ c }) => c)];
 }

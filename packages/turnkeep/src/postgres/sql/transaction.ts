@@ -16,26 +16,27 @@ export function rollback(): Statement {
   return { name: 'tk_rollback', text: 'ROLLBACK', values: [] };
 }
 
+const ENTER = `SELECT floor(extract(epoch FROM clock_timestamp()) * 1000000)::bigint,
+    set_config('turnkeep.namespace', $1, true), set_config('enable_seqscan', 'off', true),
+    set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)`;
+
 /**
  * Says whose rows this transaction may see, for the policies of row-level security, and how its statements are planned:
  * each looks up a few keys, and a plan that was made while the tables were small must not scan them once they are large.
  * Answers the server's clock in microseconds, in the first column.
  */
 export function enterNamespace(namespace: string): Statement {
-  const text = `SELECT floor(extract(epoch FROM clock_timestamp()) * 1000000)::bigint,
-    set_config('turnkeep.namespace', $1, true), set_config('enable_seqscan', 'off', true),
-    set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)`;
-  return { name: 'tk_enter', text, values: [namespace] };
+  return { name: 'tk_enter', text: ENTER, values: [namespace] };
 }
 
 /**
- * How long this transaction waits for a lock, and how long it may stay open while nothing comes from us: a process that
- * vanished without a word must not hold its locks.
+ * The same, and how long this transaction waits for a lock, and how long it may stay open while nothing comes from us: a
+ * process that vanished without a word must not hold its locks.
  */
-export function boundWaits(namespace: string, lockMs: number, idleMs: number): Statement {
-  const text = `SELECT set_config('lock_timeout', $2, true), set_config('idle_in_transaction_session_timeout', $3, true)
-    WHERE $1 = current_setting('turnkeep.namespace')`;
-  return { name: 'tk_bound_waits', text, values: [namespace, milliseconds(lockMs), milliseconds(idleMs)] };
+export function enterBounded(namespace: string, lockMs: number, idleMs: number): Statement {
+  const text = `${ENTER}, set_config('lock_timeout', $2, true),
+    set_config('idle_in_transaction_session_timeout', $3, true)`;
+  return { name: 'tk_enter_bounded', text, values: [namespace, milliseconds(lockMs), milliseconds(idleMs)] };
 }
 
 function milliseconds(duration: number): string {
