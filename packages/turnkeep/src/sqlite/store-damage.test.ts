@@ -58,6 +58,17 @@ test('the header of a commit that is no JSON any more is corrupt, and verify goe
     }
   }));
 
+test('what stands at the place of a version is never taken for it', () =>
+  afterDamage(
+    `UPDATE places SET pos = pos + 40 WHERE c = (SELECT c FROM heads WHERE id = 'a') AND version = 5`,
+    async (ledger) => {
+      await expect(ledger.namespace('n').conversation('a').page()).rejects.toMatchObject({
+        code: 'corrupt',
+        details: { place: 'conversation a, version 5', reason: 'another commit stands at its place' },
+      });
+    },
+  ));
+
 test('a search that comes upon words that are no JSON any more says so', () =>
   afterDamage(`UPDATE log SET words = '{' WHERE version = 5`, async (ledger) => {
     await expect(ledger.namespace('n').search('4')).rejects.toMatchObject({

@@ -153,8 +153,21 @@ export class StoreReader {
     return this.#statements.place.get(conversation.c, version)?.[0] as number | undefined; // an integer column
   }
 
-  logAt(pos: number): LogRecord | undefined {
+  /** The record of a version, at its place; `corrupt` where another commit stands there. */
+  logOf(conversation: Conversation, version: number, pos: number): LogRecord | undefined {
     const row = this.#statements.log.get(pos);
+    if (row && (row[0] !== version || row[6] !== conversation.c)) {
+      const place = `conversation ${conversation.head.conversationId}, version ${version}`;
+      throw new TurnkeepError('corrupt', { place, reason: 'another commit stands at its place' });
+    }
+    return this.#unpacked(pos, row);
+  }
+
+  logAt(pos: number): LogRecord | undefined {
+    return this.#unpacked(pos, this.#statements.log.get(pos));
+  }
+
+  #unpacked(pos: number, row: SqlRow | undefined): LogRecord | undefined {
     return row && unpackLog(row, hasBodiesApart(row[4] as string) ? this.#bodies(pos) : NONE);
   }
 
@@ -193,7 +206,7 @@ const NONE: ReadonlyMap<number, string> = new Map();
 class NamespaceRows implements RowReader {
   readonly #reader: StoreReader;
   readonly #n: number;
-  readonly #logs = new BoundedMap<number, LogRecord>(64);
+  readonly #logs = new BoundedMap<string, LogRecord>(64);
 
   constructor(reader: StoreReader, n: number) {
     this.#reader = reader;
@@ -216,12 +229,13 @@ class NamespaceRows implements RowReader {
 
   log(id: ConversationId, version: number): LogRecord | undefined {
     const conversation = this.#reader.conversation(this.#n, id);
-    const pos = conversation && this.#reader.position(conversation, version);
-    if (pos === undefined) return undefined;
-    const known = this.#logs.get(pos);
+    if (conversation === undefined) return undefined;
+    const name = `${conversation.c} ${version}`;
+    const known = this.#logs.get(name);
     if (known) return known;
-    const log = this.#reader.logAt(pos);
-    if (log) this.#logs.set(pos, log);
+    const pos = this.#reader.position(conversation, version);
+    const log = pos === undefined ? undefined : this.#reader.logOf(conversation, version, pos);
+    if (log) this.#logs.set(name, log);
     return log;
   }
 
@@ -240,7 +254,7 @@ function prepare(database: Database) {
     tail: sql('SELECT rows FROM tail WHERE pos = ?'),
     row: sql('SELECT v FROM rows WHERE c = ? AND k = ?'),
     place: sql('SELECT pos FROM places WHERE c = ? AND version = ?'),
-    log: sql('SELECT version, at, header, seals, words, redactions FROM log WHERE pos = ?'),
+    log: sql('SELECT version, at, header, seals, words, redactions, c FROM log WHERE pos = ?'),
     bodies: sql('SELECT id, body FROM bodies WHERE id >= ? AND id < ?'),
   };
 }
