@@ -1,5 +1,4 @@
-import { isBefore } from './model.ts';
-import type { Conversation, Step } from './model.ts';
+import type { Conversation } from './model.ts';
 import { keyOf, lastSequenceOn, messagesOn, pathTo, visibleMessages, visibleTurns } from './path.ts';
 import type { Oracle } from './oracle.ts';
 import type { Pin, Question } from './questions.ts';

@@ -51,7 +51,10 @@ export class Oracle {
       replayed: false,
     };
     for (const [words, redaction] of draft.redactions) Object.assign(words, { content: null, redaction });
-    const moments = [...before.moments, { receipt, asked: envelope.contentDigest, leaf: before.leaf, words: draft.words }];
+    const moments = [
+      ...before.moments,
+      { receipt, asked: envelope.contentDigest, leaf: before.leaf, words: draft.words },
+    ];
     const after = { ...before, version, moments, versions: withMember(before.versions, commitId, version) };
     this.#conversations.set(
       conversationId,

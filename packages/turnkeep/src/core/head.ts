@@ -24,6 +24,8 @@ export interface Head {
   readonly branches: number;
   /** Own turns. */
   readonly turns: number;
+  /** Entries that a fork made before its first turn. */
+  readonly rootEntries: number;
   /** Own turns that are preparing, dispatching or running. */
   readonly busy: readonly TurnId[];
   readonly openOperation: OperationId | null;
@@ -62,6 +64,7 @@ export function newHead(conversationId: ConversationId, now: number, genesis: st
     lastSequence: 0,
     branches: 1,
     turns: 0,
+    rootEntries: 0,
     busy: [],
     openOperation: null,
     cutTurn: null,

@@ -3,6 +3,7 @@ import type { CheckpointId } from '../core/ids.ts';
 import { readCheckpoint, readPendingWrites } from '../core/read/checkpoint.ts';
 import type { Checkpoint, PendingWrite } from '../core/read/checkpoint.ts';
 import type { Receipt } from '../core/receipt.ts';
+import { eventOf } from './receipt-event.ts';
 import type { WriteOptions } from './access.ts';
 import type { ConversationAccess } from './conversation-access.ts';
 import { assertList } from './list.ts';
@@ -21,7 +22,7 @@ export class Checkpoints {
     options?: WriteOptions,
   ): Promise<Receipt & { readonly checkpointId: CheckpointId }> {
     const receipt = await this.#access.write([{ ...checkpoint, kind: 'checkpoint.create' }], options);
-    return { ...receipt, checkpointId: receipt.events[0]?.['checkpointId'] as CheckpointId };
+    return { ...receipt, checkpointId: eventOf(receipt, 'checkpoint.create')['checkpointId'] as CheckpointId };
   }
 
   /** From exactly the revision that was read to the next one; `checkpoint_conflict` otherwise. Answers the new revision. */
@@ -31,7 +32,7 @@ export class Checkpoints {
     options?: WriteOptions,
   ): Promise<Receipt & { readonly revision: number }> {
     const receipt = await this.#access.write([{ ...next, kind: 'checkpoint.advance', checkpointId }], options);
-    return { ...receipt, revision: receipt.events[0]?.['revision'] as number };
+    return { ...receipt, revision: eventOf(receipt, 'checkpoint.advance')['revision'] as number };
   }
 
   /** Adds pending writes beside a revision, all of them or none. */

@@ -3,6 +3,7 @@ import type { CommitmentId, TurnId } from '../core/ids.ts';
 import { readCommitments } from '../core/read/state.ts';
 import type { Commitment } from '../core/read/state.ts';
 import type { Receipt } from '../core/receipt.ts';
+import { eventOf } from './receipt-event.ts';
 import type { WriteOptions } from './access.ts';
 import type { ConversationAccess } from './conversation-access.ts';
 import { pathOf } from './path-reads.ts';
@@ -22,7 +23,7 @@ export class Commitments {
     options?: WriteOptions,
   ): Promise<Receipt & { readonly commitmentId: CommitmentId }> {
     const receipt = await this.#access.write([{ ...commitment, kind: 'commitment.add' }], options);
-    return { ...receipt, commitmentId: receipt.events[0]?.['commitmentId'] as CommitmentId };
+    return { ...receipt, commitmentId: eventOf(receipt, 'commitment.add')['commitmentId'] as CommitmentId };
   }
 
   /** Fulfils one commitment, or every open one whose content contains a text; answers which. */
@@ -31,7 +32,7 @@ export class Commitments {
     options?: WriteOptions & { readonly turnId?: TurnId },
   ): Promise<readonly CommitmentId[]> {
     const receipt = await this.#access.write([{ kind: 'commitment.resolve', which, turnId: options?.turnId }], options);
-    return receipt.events[0]?.['commitmentIds'] as readonly CommitmentId[];
+    return eventOf(receipt, 'commitment.resolve')['commitmentIds'] as readonly CommitmentId[];
   }
 
   /** Expires one commitment, or every open one whose content contains a text; answers which. */
@@ -40,7 +41,7 @@ export class Commitments {
     options?: WriteOptions & { readonly turnId?: TurnId },
   ): Promise<readonly CommitmentId[]> {
     const receipt = await this.#access.write([{ kind: 'commitment.expire', which, turnId: options?.turnId }], options);
-    return receipt.events[0]?.['commitmentIds'] as readonly CommitmentId[];
+    return eventOf(receipt, 'commitment.expire')['commitmentIds'] as readonly CommitmentId[];
   }
 
   /** Commitments in the order they were added: all of them, or those of a status or a type. */

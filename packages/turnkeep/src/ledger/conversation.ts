@@ -30,6 +30,7 @@ import { assertVersion, headAtVersion, readBindings, readOperation, readSiblings
 import type { Binding, Operation, Sibling } from '../core/read/turns.ts';
 import { placedWindow } from '../core/read/window.ts';
 import type { Receipt } from '../core/receipt.ts';
+import { eventOf } from './receipt-event.ts';
 import type { TurnRow } from '../core/rows.ts';
 import { hasStarted, isTerminal } from '../core/rules/turn-states.ts';
 import { messagesAt } from '../core/tree/messages.ts';
@@ -159,10 +160,7 @@ export class Conversation {
   /** Records a prompt, its turn (`preparing`) and its open operation. `busy` while another turn is at work. */
   async submit(turn: Omit<TurnSubmit, 'kind'>, options?: WriteOptions): Promise<SubmittedTurn> {
     const receipt = await this.commit([{ ...turn, kind: 'turn.submit' }], options);
-    const event = receipt.events.find((one) => one.kind === 'turn.submit') as unknown as Omit<
-      SubmittedTurn,
-      keyof Receipt
-    >;
+    const event = eventOf(receipt, 'turn.submit') as unknown as Omit<SubmittedTurn, keyof Receipt>;
     const { turnId, operationId, messageId, ordinal } = event;
     return { ...receipt, turnId, operationId, messageId, ordinal };
   }
@@ -176,7 +174,7 @@ export class Conversation {
     assertList(messages, 'messages');
     const appends = messages.map((message) => ({ kind: 'message.append' as const, message }));
     const receipt = await this.commit([{ ...rest, kind: 'turn.record' }, ...appends], options);
-    return { ...receipt, turnId: receipt.events[0]?.['turnId'] as TurnId };
+    return { ...receipt, turnId: eventOf(receipt, 'turn.record')['turnId'] as TurnId };
   }
 
   /** Moves a turn forward. */

@@ -22,14 +22,17 @@ test('what is no message is refused with its path, and not by a crash', async ()
   });
 });
 
-test('a message that answers a call and makes another stands with the call, in no turn of its own', async () => {
+test('a message that answers a call and makes another is judged where its call stands', async () => {
   const { conversation } = await opened();
-  await conversation.commit([{ kind: 'turn.record', turnId: 't', origin: 'import' }, call('a', ['first'])]);
   const parts: readonly Part[] = [
     { type: 'tool_result', callId: 'first', status: 'ok' },
     { type: 'tool_call', callId: 'second', name: 'look' },
   ];
-  const { events } = await conversation.append({ role: 'tool', parts });
+  const recorded = { kind: 'turn.record' as const, turnId: 't', origin: 'import' };
+  await conversation.commit([recorded, call('a', ['first'])]);
+  await expect(conversation.append({ role: 'tool', parts })).rejects.toMatchObject({ code: 'turn_terminal' });
+  const [result] = parts;
+  const { events } = await conversation.append({ role: 'tool', parts: result ? [result] : [] });
   expect(events).toMatchObject([{ kind: 'message.append', turnId: 't', late: true }]);
 });
 

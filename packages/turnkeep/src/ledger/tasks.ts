@@ -5,6 +5,7 @@ import { readMessage } from '../core/read/message.ts';
 import { isOpenTask, messagesOfTask, readActiveTask, readLatestTask, readTask, readTasks } from '../core/read/tasks.ts';
 import type { Task } from '../core/read/tasks.ts';
 import type { Receipt } from '../core/receipt.ts';
+import { eventOf } from './receipt-event.ts';
 import type { WriteOptions } from './access.ts';
 import type { ConversationAccess } from './conversation-access.ts';
 import { pathOf } from './path-reads.ts';
@@ -21,7 +22,7 @@ export class Tasks {
   /** Creates a task and makes it active; `active_task` while the path has one. Answers the task's id. */
   async create(task: Omit<TaskCreate, 'kind'>, options?: WriteOptions): Promise<Receipt & { readonly taskId: TaskId }> {
     const receipt = await this.#access.write([{ ...task, kind: 'task.create' }], options);
-    return { ...receipt, taskId: receipt.events[0]?.['taskId'] as TaskId };
+    return { ...receipt, taskId: eventOf(receipt, 'task.create')['taskId'] as TaskId };
   }
 
   /** New words for a task that has not ended; its id and status stay. */

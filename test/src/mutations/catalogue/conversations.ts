@@ -125,13 +125,13 @@ export const CONVERSATIONS: readonly Mutation[] = [
   {
     file: FORK,
     breaks: 'a fork of an empty fork links to its parent',
-    find: 'return hasRootEntries(source) ? cutAtTail(source) : linkToGrandparent(source, segments)',
+    find: 'return source.head.rootEntries > 0 ? cutAtTail(source) : linkToGrandparent(source, segments)',
     replace: 'return cutAtTail(source)',
   },
   {
     file: FORK,
     breaks: 'a fork of a fork loses the entries that its source made',
-    find: 'return hasRootEntries(source) ? cutAtTail(source) : linkToGrandparent(source, segments)',
+    find: 'return source.head.rootEntries > 0 ? cutAtTail(source) : linkToGrandparent(source, segments)',
     replace: 'return linkToGrandparent(source, segments)',
   },
   {

@@ -121,8 +121,20 @@ export const MESSAGES: readonly Mutation[] = [
   {
     file: MESSAGE,
     breaks: 'a second redaction overwrites the first',
-    find: 'if (!words) return { kind, messageId, noop: true }',
-    replace: 'if (!words) return { kind, messageId }',
+    find: 'if (!shown && !change.replacement) return { kind, messageId, noop: true }',
+    replace: 'if (false) return',
+  },
+  {
+    file: MESSAGE,
+    breaks: 'what replaced redacted words can never be taken away',
+    find: 'if (shown && shown !== message.row.ref)',
+    replace: 'if (false)',
+  },
+  {
+    file: MESSAGE,
+    breaks: 'a late result brings new calls into a turn that has ended',
+    find: 'if (target.late && calls.length > 0)',
+    replace: 'if (false)',
   },
   {
     file: MESSAGE,

@@ -207,8 +207,14 @@ export const STATE: readonly Mutation[] = [
   {
     file: SUMMARY,
     breaks: 'a message beside the path is covered',
-    find: 'if (segmentSees(segment, message)) return',
-    replace: 'return',
+    find: 'if (segmentSees(segment, message)) return { fromLeaf, message }',
+    replace: 'return { fromLeaf, message }',
+  },
+  {
+    file: SUMMARY,
+    breaks: 'a summary covers what its writer did not see',
+    find: 'assertSawMessage(draft, end.message)',
+    replace: 'void end',
   },
   {
     file: CHECKPOINT,

@@ -1,7 +1,7 @@
 import type { CommitmentId, CommitmentSelector, JsonObject, MessageId, TaskId } from 'turnkeep/core';
 import type { ChangeOf, Draft, Mark } from '../draft.ts';
 import type { CommitmentNote, Step, TaskNote } from '../model.ts';
-import { lastSequenceOn, messagesOn, noteOn, notesOn } from '../path.ts';
+import { lastSequenceOn, messagesOn, noteOn, notesOn, pathTo } from '../path.ts';
 import { refuse } from '../refusal.ts';
 import { TASK_MOVES, isTaskOver } from '../turn-states.ts';
 import { entryPlace } from './entry-place.ts';
@@ -131,6 +131,10 @@ export function commitSummary(draft: Draft, change: ChangeOf<'summary.commit'>):
   const placeOf = (messageId: MessageId) =>
     messagesOn(place.path).findIndex((message) => message.messageId === messageId);
   if (placeOf(upTo) < 0) refuse('no_message', { messageId: upTo });
+  const turn = draft.commit.expect?.transcript?.turn ?? null;
+  if (!messagesOn(pathTo(draft.conversation, turn)).some((message) => message.messageId === upTo)) {
+    return refuse('conflict', { field: 'transcript.turn', expected: turn, actual: draft.conversation.leaf });
+  }
   const covered = noteOn(place.path, 'summary', 'summary')?.upTo;
   if (covered !== undefined && placeOf(upTo) <= placeOf(covered)) refuse('summary_not_longer', { upTo, covered });
   const seen = lastSequenceOn(place.path);

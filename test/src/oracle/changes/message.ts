@@ -1,11 +1,12 @@
-import type { JsonObject, MessageContent, MessageId } from 'turnkeep/core';
+import type { JsonObject, MessageContent, MessageId, TurnId } from 'turnkeep/core';
 import { callsAndAnswers, targetOfAnswer } from '../calls.ts';
 import type { Target } from '../calls.ts';
 import type { ChangeOf, Draft, Mark } from '../draft.ts';
-import type { Message } from '../model.ts';
+import type { Message, Turn, Words } from '../model.ts';
 import { findMessage, inheritsTurns, ownTurn } from '../path.ts';
 import { refuse } from '../refusal.ts';
 import { sameJson } from '../same.ts';
+import { stateOf } from '../turn-states.ts';
 
 /** The same id with the same content is a no-op, with other content a conflict. */
 export function append(draft: Draft, change: ChangeOf<'message.append'>): Mark {
@@ -19,9 +20,16 @@ export function append(draft: Draft, change: ChangeOf<'message.append'>): Mark {
   const turn = target.turnId === null ? undefined : ownTurn(draft.conversation, target.turnId);
   const isOutput = content.role === 'assistant' || content.role === 'tool';
   if (turn && isOutput && !target.late) draft.requireFence(turn);
+  const { calls } = callsAndAnswers(content as unknown as JsonObject);
+  if (target.late && calls.length > 0) return refuseCallsInPast(target.turnId, turn);
   const { role, taskId } = content;
   const sequence = draft.addMessage({ messageId, role, words: draft.say(content), ...target }, taskId);
   return { kind, messageId, turnId: target.turnId, sequence, ...(target.late ? { late: true } : {}) };
+}
+
+/** A turn that has ended takes results of its calls, and no new calls. */
+function refuseCallsInPast(turnId: TurnId | null, turn: Turn | undefined): never {
+  return turn ? refuse('turn_terminal', { turnId: turn.turnId, state: stateOf(turn) }) : refuse('no_turn', { turnId });
 }
 
 function again(draft: Draft, known: Message, content: MessageContent) {
@@ -67,15 +75,26 @@ function targetOfAnswers(draft: Draft, change: ChangeOf<'message.append'>, answe
   return first;
 }
 
+/** What readers see in the place of words that are gone, where something stands there. */
+function standsFor(draft: Draft, words: Words): Words | null {
+  const redaction = draft.redactions.get(words) ?? words.redaction;
+  const replacement = redaction?.replacement ?? null;
+  return replacement && draft.contentOf(replacement) !== null ? replacement : null;
+}
+
 /** Takes a message's words away wherever they are shared; its place stays, and its id is not taken again. */
 export function redact(draft: Draft, change: ChangeOf<'message.redact'>): Mark {
   const { kind, messageId, reason, replacement: parts } = change;
   const message = findMessage(draft.conversation, messageId);
   if (!message) return refuse('no_message', { messageId });
-  if (draft.contentOf(message.words) === null) return { kind, messageId, noop: true };
+  const stands = standsFor(draft, message.words);
+  const isShown = draft.contentOf(message.words) !== null || stands !== null;
+  if (!isShown && !parts) return { kind, messageId, noop: true };
   if (parts && message.words.conversationId !== draft.conversation.conversationId)
     return refuse('invalid_value', { path: `commit.changes[${draft.stamp.index}].replacement`, reason: '' });
   const replacement = parts ? draft.say({ parts }) : null;
-  draft.redactions.set(message.words, { reason, at: new Date(draft.now).toISOString(), replacement });
+  const at = new Date(draft.now).toISOString();
+  if (stands) draft.redactions.set(stands, { reason, at, replacement: null });
+  draft.redactions.set(message.words, { reason, at, replacement });
   return { kind, messageId };
 }

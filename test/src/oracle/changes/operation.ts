@@ -15,6 +15,7 @@ export function resolve(draft: Draft, change: ChangeOf<'operation.resolve'>): Ma
   const { turnId } = operation;
   const turn = ownTurn(draft.conversation, turnId);
   const { status } = outcome;
+  if (turn) draft.requireFence(turn);
   if (turn && status === 'failed' && !isTerminal(stateOf(turn))) move(draft, turn, 'failed');
   if (turn && status === 'succeeded' && !hasStarted(stateOf(turn))) move(draft, turn, 'running');
   close(

@@ -3,7 +3,7 @@ import type { Draft } from '../draft.ts';
 import { TurnkeepError, assert } from '../errors.ts';
 import type { Head } from '../head.ts';
 import type { MessageId } from '../ids.ts';
-import { KEYS, numbersIn, prefixEnd } from '../keys.ts';
+import { KEYS, prefixEnd } from '../keys.ts';
 import { id } from '../shapes.ts';
 import { findInheritedMessage, lastSequenceOn, messageById, nextSeenInTurn, placed } from '../tree/messages.ts';
 import type { InheritedMessage } from '../tree/messages.ts';
@@ -98,7 +98,7 @@ function cutOfForkedFork(source: Tree, found: InheritedMessage): Cut {
       cut.parent.branch === segment.branch;
     return same ? { ...cut, cutSequence: message.sequence } : cut;
   }
-  return hasRootEntries(source) ? cutAtTail(source) : linkToGrandparent(source, segments);
+  return source.head.rootEntries > 0 ? cutAtTail(source) : linkToGrandparent(source, segments);
 }
 
 /** True where no message stands in the tails between the message's turn and the whole cut after it. */
@@ -118,15 +118,9 @@ function indexOfCut(segments: readonly Segment[], cut: Cut): number {
 
 function hasRootMessages(tree: Tree, owner: string, branch: number, asOf: number): boolean {
   const prefix = KEYS.messagesAt(branch, 0);
-  const rows = tree.rows.scan(owner, { from: prefix, to: prefixEnd(prefix) });
-  return rows.some((row) => placed(owner, row.key, row.value).row.stamp.version <= asOf);
-}
-
-/** True where the conversation wrote entries before its first turn. */
-function hasRootEntries(tree: Tree): boolean {
-  const prefix = KEYS.entriesLike(0, '');
-  const rows = tree.rows.scan(tree.head.conversationId, { from: prefix, to: prefixEnd(prefix) });
-  return rows.some((row) => numbersIn(row.key, row.key.lastIndexOf('\u0001') + 1)[0] === 0);
+  // By sequence, hence by version: the first is the oldest.
+  const first = tree.rows.scan(owner, { from: prefix, to: prefixEnd(prefix), limit: 1 })[0];
+  return first !== undefined && placed(owner, first.key, first.value).row.stamp.version <= asOf;
 }
 
 function cutAtTail(source: Tree): Cut {

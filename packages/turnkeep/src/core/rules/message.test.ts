@@ -304,8 +304,29 @@ describe('message.redact', () => {
 
   test('a second time it is nothing new', () => {
     given(commit(...turn('t1', [say('a1')])), commit(redact('a1')))
-      .when(commit(redact('a1', 'other')))
+      .when(commit(redact('a1')))
       .thenWrites({ noop: true });
+  });
+
+  test('what stands in the place of words goes when it is redacted in its turn', () => {
+    const story = given(commit(...turn('t1', [say('a1')])), commit(redact('a1', 'instead')));
+    expect(JSON.stringify(story.rows.log('c', 2))).toContain('instead');
+    story.write(commit(redact('a1')));
+    expect(JSON.stringify(story.rows.log('c', 2))).not.toContain('instead');
+    story.when(commit(redact('a1'))).thenWrites({ noop: true });
+  });
+
+  test('a late result brings no new calls into a turn that has ended', () => {
+    const late = {
+      role: 'tool' as const,
+      parts: [
+        { type: 'tool_result' as const, callId: 'x', status: 'ok' as const, output: 1 },
+        { type: 'tool_call' as const, callId: 'y', name: 'again' },
+      ],
+    };
+    given(commit(...turn('t1', [call('c1', ['x'])])))
+      .when(commit({ kind: 'message.append', message: late }))
+      .thenRefuses('turn_terminal', { turnId: 't1', state: 'completed' });
   });
 
   test('what is not there cannot be redacted', () => {

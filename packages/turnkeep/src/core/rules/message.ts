@@ -6,7 +6,8 @@ import { TurnkeepError } from '../errors.ts';
 import type { MessageId } from '../ids.ts';
 import type { JsonObject } from '../json.ts';
 import { callsOf } from '../message.ts';
-import type { MessageContent } from '../message.ts';
+import type { RecordRef } from '../head.ts';
+import type { MessageContent, Role } from '../message.ts';
 import type { ChangeEvent } from '../receipt.ts';
 import { id, newMessage, parts, shortText } from '../shapes.ts';
 import { callPlaces, nearestOn, ownCallsAt } from '../tree/calls.ts';
@@ -37,6 +38,7 @@ export const messageAppend: Rule<'message.append'> = {
     if (known) return sameAgain(draft, known, content);
     const { calls, answers } = callsOf(content.parts);
     const target = answers.length > 0 ? targetOfResult(draft, change, answers, path) : targetOfMessage(draft, change);
+    if (target.late && calls.length > 0) refuseCallsInPast(draft, target);
     if (isOutput(content) && !target.late) requireFenceOf(draft, target, path);
     const record = draft.addRecord(content as unknown as JsonObject, `${path}.message`);
     const ref = draft.refTo(record);
@@ -53,6 +55,13 @@ export const messageAppend: Rule<'message.append'> = {
     return eventOf(messageId as MessageId, target, sequence, record);
   },
 };
+
+/** A turn that has ended takes results of its calls, and no new calls that nobody waits for. */
+function refuseCallsInPast(draft: Draft, { turnId }: Target): never {
+  const turn = turnId === null ? undefined : ownTurn(draft.tree, turnId);
+  if (!turn) throw new TurnkeepError('no_turn', { turnId });
+  throw new TurnkeepError('turn_terminal', { turnId: turn.row.turnId, state: turn.row.state });
+}
 
 function eventOf(messageId: MessageId, target: Target, sequence: number, record: number): ChangeEvent {
   const event = { kind: 'message.append' as const, messageId, turnId: target.turnId, sequence, record };
@@ -147,6 +156,16 @@ function openLeafFor(draft: Draft, callId: string): Target {
   return { branch: turn.branch, position: turn.position, turnId: leaf, late: false };
 }
 
+/** Whose words a message shows, and the record of those that it shows now: its own, or what replaced them. */
+function wordsOf(draft: Draft, { row }: PlacedMessage): { readonly role: Role; readonly shown: RecordRef | undefined } {
+  const words = draft.body(row.ref) as MessageContent | undefined;
+  if (words) return { role: words.role, shown: row.ref };
+  const { redaction } = draft.record(row.ref);
+  const replacement = redaction?.replacement;
+  const shown = replacement && draft.body(replacement) ? replacement : undefined;
+  return { role: redaction?.role ?? 'user', shown };
+}
+
 /** Takes a message's words away wherever they are shared. */
 export const messageRedact: Rule<'message.redact'> = {
   kind: 'message.redact',
@@ -162,9 +181,11 @@ export const messageRedact: Rule<'message.redact'> = {
     const { kind, messageId, reason } = change;
     const message = findMessage(draft.tree, messageId);
     if (!message) throw new TurnkeepError('no_message', { messageId });
-    const words = draft.body(message.row.ref) as MessageContent | undefined;
-    if (!words) return { kind, messageId, noop: true };
-    const redaction = { reason, at: draft.envelope.now, role: words.role };
+    const { role, shown } = wordsOf(draft, message);
+    if (!shown && !change.replacement) return { kind, messageId, noop: true };
+    const redaction = { reason, at: draft.envelope.now, role };
+    // What stood in the place of words that are gone goes too.
+    if (shown && shown !== message.row.ref) draft.redact(shown, redaction);
     if (!change.replacement) {
       draft.redact(message.row.ref, redaction);
       return { kind, messageId };

@@ -40,6 +40,7 @@ export class EntryPlace {
 
   write(name: string, value: RowValue): void {
     const { version, index } = this.#draft.stamp;
+    if (this.#position === 0) this.#draft.head.rootEntries += 1;
     this.#draft.put(KEYS.entry(this.#branch, name, this.#position, version, index), value);
   }
 

@@ -5,6 +5,7 @@ import { KEYS } from '../keys.ts';
 import { packOperation, unpackOperation } from '../rows.ts';
 import { code, id, shortText } from '../shapes.ts';
 import { ownTurn } from '../tree/path.ts';
+import { requireFence } from './attempt.ts';
 import { one } from './rule.ts';
 import type { Rule } from './rule.ts';
 import { advance } from './turn.ts';
@@ -35,6 +36,7 @@ export const operationResolve: Rule<'operation.resolve'> = {
     const turn = ownTurn(draft.tree, row.turnId);
     assert(turn, 'an operation has its turn');
     const failed = outcome.status === 'failed';
+    requireFence(draft, turn.row, path);
     if (failed && !isTerminal(turn.row.state)) advance(draft, turn, 'failed');
     if (!failed && !hasStarted(turn.row.state)) advance(draft, turn, 'running');
     const record = failed

@@ -95,6 +95,12 @@ describe('summary.commit', () => {
       .thenRefuses('summary_not_longer', { upTo: 't3.q', covered: 'f1.q' });
   });
 
+  test('covers only what was on the path that it was made from', () => {
+    two()
+      .when(summary('t2.q', 't1', 2))
+      .thenRefuses('conflict', { field: 'transcript.turn', expected: 't1', actual: 't2' });
+  });
+
   test('may cover a redacted message', () => {
     const story = two();
     story.write(commit(redact('a1')));

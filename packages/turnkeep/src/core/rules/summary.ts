@@ -6,6 +6,7 @@ import { ENTRIES, packSummary, unpackSummary } from '../rows.ts';
 import { id, json, meaningfulText } from '../shapes.ts';
 import { findMessage, lastSequenceOn, segmentSees } from '../tree/messages.ts';
 import type { PlacedMessage } from '../tree/messages.ts';
+import { pathTo } from '../tree/path.ts';
 import { EntryPlace } from './on-path.ts';
 import { one } from './rule.ts';
 import type { Rule } from './rule.ts';
@@ -31,6 +32,7 @@ export const summaryCommit: Rule<'summary.commit'> = {
     const place = new EntryPlace(draft, change.turnId);
     const end = orderOnPath(draft, place, upTo);
     if (!end) throw new TurnkeepError('no_message', { messageId: upTo });
+    assertSawMessage(draft, end.message);
     const last = place.holding(ENTRIES.summary);
     if (last) assertLonger(draft, place, end, upTo, unpackSummary(last.value, last.owner).upTo);
     const seen = lastSequenceOn(draft.tree, place.path());
@@ -39,6 +41,13 @@ export const summaryCommit: Rule<'summary.commit'> = {
     return { kind, summaryId, upTo, seen, record };
   },
 };
+
+/** What a summary covers was on the path that its writer says it saw. */
+function assertSawMessage(draft: Draft, message: PlacedMessage): void {
+  const turn = draft.envelope.commit.expect?.transcript?.turn ?? null;
+  for (const segment of pathTo(draft.tree, turn)) if (segmentSees(segment, message)) return;
+  throw new TurnkeepError('conflict', { field: 'transcript.turn', expected: turn, actual: draft.head.leaf });
+}
 
 /** A message's place on a path: how many branches before the leaf's, then position and sequence. */
 interface PathOrder {
