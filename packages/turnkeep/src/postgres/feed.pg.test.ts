@@ -34,9 +34,9 @@ describe('the feed', () => {
   it('is one for all readers, whoever gives the places', async () => {
     const stores = await Promise.all([schema.open(), schema.open(), schema.open()]);
     const seen: string[][] = [[], [], []];
-    let going = true;
+    const writing = { goes: true };
     const reading = stores.map(async (store, reader) => {
-      for (let last = 0; going || (await store.feed(NAMESPACE, last, 1)).length > 0;) {
+      for (let last = 0; writing.goes || (await store.feed(NAMESPACE, last, 1)).length > 0;) {
         for (const { position, conversationId, version } of await store.feed(NAMESPACE, last, 7)) {
           expect(position).toBe(last + 1);
           last = position;
@@ -47,7 +47,7 @@ describe('the feed', () => {
     await Promise.all(
       Array.from({ length: 90 }, async (_, at) => stores[at % 3]?.commit(turn(`c${at % 4}`, `turn ${at}`))),
     );
-    going = false;
+    writing.goes = false;
     await Promise.all(reading);
     expect(seen[0]).toHaveLength(90);
     expect(seen[1]).toEqual(seen[0]);

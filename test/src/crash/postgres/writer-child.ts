@@ -11,14 +11,14 @@ const [url = '', name = ''] = process.argv.slice(2);
 const WRITERS = 16;
 const say = (line: string) => writeSync(1, `${line}\n`);
 
-let going = true;
-process.stdin.on('end', () => (going = false)).resume();
+const stopping = new AbortController();
+process.stdin.on('end', () => stopping.abort()).resume();
 
 const ledger = await openLedger(url);
 const namespace = ledger.namespace(NAMESPACE);
 
 async function write(writer: number): Promise<void> {
-  for (let number = 1; going; number++) {
+  for (let number = 1; !stopping.signal.aborted; number++) {
     const id = `${name}.${writer}.${number}`;
     say(`send ${id}`);
     try {
