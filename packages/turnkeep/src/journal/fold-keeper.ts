@@ -1,4 +1,5 @@
 import { compareKeys } from '../core/backend.ts';
+import { assert } from '../core/errors.ts';
 import { afterPoll } from '../platform/timers.ts';
 import { BlockCache } from './block-cache.ts';
 import { conversationPrefix, toByteKey } from './byte-key.ts';
@@ -7,7 +8,8 @@ import { emptyFold, readFold, writeFold } from './fold-state.ts';
 import type { Doubt, FoldState } from './fold-state.ts';
 import type { IndexState } from './index-state.ts';
 import { LAYOUT, TEMPORARY, runName, runNumbers } from './layout.ts';
-import { mergeSorted } from './merge.ts';
+import { Merge, sourceOf } from './merge.ts';
+import type { Source } from './merge.ts';
 import { LOG_START } from './position.ts';
 import type { Position } from './position.ts';
 import { Recent } from './recent.ts';
@@ -37,7 +39,8 @@ export class FoldKeeper {
   #nextRun = 1;
   #writing: Promise<void> = Promise.resolve();
   #folding: Promise<void> | undefined;
-  #merging: Promise<void> | undefined;
+  #merging: Promise<unknown> | undefined;
+  #isPaused = false;
 
   constructor(fs: FileSystem, directory: string, store: string, index: IndexState, settings: JournalSettings) {
     this.#fs = fs;
@@ -117,6 +120,7 @@ export class FoldKeeper {
 
   /** Starts what is due. Its failures are kept for the next attempt, which starts from the same rows. */
   maintain(load: 'idle' | 'busy' = 'idle'): void {
+    if (this.#isPaused) return;
     if (this.isDue(load === 'busy' ? BUSY_FOLDS : 1) && !this.#folding) this.fold().then(() => this.maintain(), ignore);
     if (!this.#merging && this.#group()) {
       this.#merging = this.#mergeGroups()
@@ -129,21 +133,35 @@ export class FoldKeeper {
 
   /** Resolves when no fold is under way. */
   async idle(): Promise<void> {
-    await this.#folding?.catch(ignore);
+    while (this.#folding) await this.#folding;
   }
 
-  async quiet(): Promise<void> {
-    await this.#folding?.catch(ignore);
-    await this.#merging;
+  /** Resolves when nothing is under way, and starts nothing of its own until `resume`: at the end the lock may go. */
+  async pause(): Promise<void> {
+    this.#isPaused = true;
+    await this.#quiet();
   }
 
-  /** Folds what came since the last fold. */
-  async fold(): Promise<void> {
-    await this.idle();
-    this.#folding = this.#foldNow().finally(() => {
-      this.#folding = undefined;
+  resume(): void {
+    this.#isPaused = false;
+  }
+
+  async #quiet(): Promise<void> {
+    while (this.#folding ?? this.#merging) {
+      await this.#folding;
+      await this.#merging;
+    }
+    await this.#writing;
+  }
+
+  /** Folds what came since the last fold; one fold after the other. */
+  fold(): Promise<void> {
+    const folding = (this.#folding ?? Promise.resolve()).then(() => this.#foldNow());
+    const settled = folding.catch(ignore).finally(() => {
+      if (this.#folding === settled) this.#folding = undefined;
     });
-    await this.#folding;
+    this.#folding = settled;
+    return folding;
   }
 
   async #foldNow(): Promise<void> {
@@ -156,7 +174,7 @@ export class FoldKeeper {
     const { folding } = index;
     folding.list();
     const keys = folding.countKeys();
-    const run = keys > 0 ? await this.#writeRun(keys, recentEntries(folding), 'keep') : undefined;
+    const run = keys > 0 ? await this.#writeRun(keys, sourceOf(recentEntries(folding)), 'keep') : undefined;
     await this.#commit((state) => ({
       ...state,
       position: folding.position,
@@ -168,7 +186,7 @@ export class FoldKeeper {
 
   /** Merges all runs into one that holds nothing of what was removed. */
   async mergeAll(rewrites: number): Promise<void> {
-    await this.quiet();
+    await this.#quiet();
     const merging = this.#merge(0, this.#index.runs.length, rewrites);
     this.#merging = merging.catch(ignore).finally(() => {
       this.#merging = undefined;
@@ -177,7 +195,8 @@ export class FoldKeeper {
   }
 
   async #mergeGroups(): Promise<void> {
-    for (let group = this.#group(); group; group = this.#group()) await this.#merge(group.start, group.count, 0);
+    for (let group = this.#group(); group && !this.#isPaused; group = this.#group())
+      await this.#merge(group.start, group.count, 0);
   }
 
   /** Neighbours of about one size that are enough to be merged. */
@@ -201,8 +220,8 @@ export class FoldKeeper {
     const inputs = runs.slice(start, start + count);
     const isWhole = start + count === runs.length;
     const keys = Math.ceil(inputs.reduce((sum, run) => sum + run.entries, 0) * 1.1);
-    const sources = inputs.map((run) => flatten(run.all()));
-    const merged = mergeSorted<BlockEntry>(sources, false);
+    const sources = inputs.map((run) => sourceOf(flatten(run.all())));
+    const merged = new Merge<BlockEntry>(sources, false);
     const run = await this.#writeRun(keys, merged, isWhole ? 'drop' : 'keep');
     const names = new Set(inputs.map(({ name }) => name));
     const replace = <Item>(list: readonly Item[], nameOf: (item: Item) => string, item: Item): readonly Item[] => {
@@ -210,6 +229,10 @@ export class FoldKeeper {
       const rest = list.filter((one) => !names.has(nameOf(one)));
       return at < 0 ? [...rest, item] : rest.toSpliced(at, 0, item);
     };
+    assert(
+      inputs.every((input) => this.#index.runs.includes(input)),
+      'what is merged is still the index',
+    );
     await this.#commit((state) => ({
       ...state,
       rewrites: state.rewrites + rewrites,
@@ -223,19 +246,15 @@ export class FoldKeeper {
   }
 
   /** Writes a run, syncs it and opens it. Others have their turn between slices. */
-  async #writeRun(
-    keys: number,
-    entries: Iterable<BlockEntry | TextEntry>,
-    removed: 'keep' | 'drop',
-  ): Promise<RunReader> {
+  async #writeRun(keys: number, entries: Source<BlockEntry | TextEntry>, removed: 'keep' | 'drop'): Promise<RunReader> {
     const name = runName(this.#nextRun++);
     const path = `${this.#runs}/${name}`;
     const file = this.#fs.open(path + TEMPORARY, 'replace');
     try {
       const writer = new RunWriter(file, { store: this.#state.store, name }, keys);
       let slice = 0;
-      for (const { key, value } of entries) {
-        if (value !== null || removed === 'keep') writer.add(key, value);
+      for (let entry = entries.next(); entry; entry = entries.next()) {
+        if (entry.value !== null || removed === 'keep') writer.add(entry.key, entry.value);
         slice += 1;
         if (slice % SLICE_ENTRIES === 0) await othersTurn();
       }

@@ -4,7 +4,8 @@ import type { ConversationId, NamespaceId } from '../core/ids.ts';
 import { conversationPrefix, fromByteKey, toByteKey } from './byte-key.ts';
 import { INDEX, NO_CONVERSATION } from './index-keys.ts';
 import { compareListed, fits, listedIn, listingRange, placeOf } from './listing.ts';
-import { mergeSorted } from './merge.ts';
+import { Merge, sourceOf } from './merge.ts';
+import type { Source } from './merge.ts';
 import { Recent } from './recent.ts';
 import type { RecentRows } from './recent.ts';
 import type { RunReader } from './run-reader.ts';
@@ -44,27 +45,32 @@ export class IndexState {
   scan(namespace: NamespaceId, conversation: ConversationId, range: RowRange): readonly Row[] {
     const rows: Row[] = [];
     const limit = range.limit ?? Infinity;
-    if (limit <= 0) return rows;
-    for (const row of this.entries(namespace, conversation, range)) {
+    const source = this.#sources(namespace, conversation, range);
+    while (rows.length < limit) {
+      const row = nextRow(source);
+      if (!row) break;
       rows.push(row);
-      if (rows.length >= limit) break;
     }
     return rows;
   }
 
   /** The rows of a range, one after the other, as long as nothing is written. */
   *entries(namespace: NamespaceId, conversation: ConversationId, range: RowRange): Generator<Row> {
-    const reverse = range.reverse === true;
-    const sources: Iterator<IndexEntry>[] = [];
+    const source = this.#sources(namespace, conversation, range);
+    for (let row = nextRow(source); row; row = nextRow(source)) yield row;
+  }
+
+  #sources(namespace: NamespaceId, conversation: ConversationId, range: RowRange): Source<IndexEntry> {
+    const sources: Source<IndexEntry>[] = [];
     for (const recent of [this.recent, this.folding]) {
       const rows = recent?.rowsOf(namespace, conversation);
       if (rows) sources.push(recentEntries(rows, range));
     }
-    const prefix = conversationPrefix(namespace, conversation);
-    for (const run of this.runs) if (run.mayHave(prefix)) sources.push(runEntries(run, prefix, range));
-    for (const { key, value } of mergeSorted(sources, reverse)) {
-      if (value !== null) yield { key: fromByteKey(key), value: Buffer.isBuffer(value) ? parse(value) : value };
+    if (this.runs.length > 0) {
+      const prefix = conversationPrefix(namespace, conversation);
+      for (const run of this.runs) if (run.mayHave(prefix)) sources.push(runEntries(run, prefix, range));
     }
+    return new Merge(sources, range.reverse === true);
   }
 
   put(namespace: NamespaceId, conversation: ConversationId, key: string, value: RowValue | null): void {
@@ -127,13 +133,31 @@ function parse(value: Buffer): RowValue {
   return JSON.parse(value.toString('utf8', 0, value.length)) as RowValue; // its block's checksum was right: we wrote it
 }
 
-function* recentEntries(rows: RecentRows, range: RowRange): Generator<IndexEntry> {
-  for (const [key, value] of rows.range(range)) yield { key: toByteKey(key), value };
+/** The next row that is not removed. */
+function nextRow(source: Source<IndexEntry>): Row | undefined {
+  for (let entry = source.next(); entry; entry = source.next()) {
+    const { key, value } = entry;
+    if (value !== null) return { key: fromByteKey(key), value: Buffer.isBuffer(value) ? parse(value) : value };
+  }
+  return undefined;
 }
 
-function* runEntries(run: RunReader, prefix: string, range: RowRange): Generator<IndexEntry> {
-  const from = prefix + toByteKey(range.from);
-  const to = prefix + toByteKey(range.to);
-  for (const { key, value } of run.scan(from, to, range.reverse === true))
-    yield { key: key.slice(prefix.length), value };
+function recentEntries(rows: RecentRows, range: RowRange): Source<IndexEntry> {
+  const source = sourceOf(rows.range(range));
+  return {
+    next() {
+      const row = source.next();
+      return row && { key: toByteKey(row[0]), value: row[1] };
+    },
+  };
+}
+
+function runEntries(run: RunReader, prefix: string, range: RowRange): Source<IndexEntry> {
+  const source = run.scan(prefix + toByteKey(range.from), prefix + toByteKey(range.to), range.reverse === true);
+  return {
+    next() {
+      const entry = source.next();
+      return entry && { key: entry.key.slice(prefix.length), value: entry.value };
+    },
+  };
 }

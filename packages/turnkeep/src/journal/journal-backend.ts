@@ -162,7 +162,7 @@ export class JournalBackend implements Backend {
   async #closeNow(): Promise<void> {
     this.#listeners.close();
     await this.#queue.drained();
-    await this.#parts.folds.quiet();
+    await this.#parts.folds.pause();
     await this.#gate;
     const { index, segments } = this.#parts;
     index.close();

@@ -1,42 +1,61 @@
-/** An entry of one of several sorted sources. */
+/** Sorted entries, one after the other: `undefined` after the last. */
+export interface Source<Entry> {
+  next(): Entry | undefined;
+}
+
 interface Keyed {
   readonly key: string;
 }
 
-interface Cursor<Entry> {
-  readonly next: () => Entry | undefined;
-  current: Entry;
+/** Any iterable as a source. */
+export function sourceOf<Entry>(entries: Iterable<Entry>): Source<Entry> {
+  const iterator = entries[Symbol.iterator]();
+  return {
+    next() {
+      const step = iterator.next();
+      return step.done === true ? undefined : step.value;
+    },
+  };
 }
 
 /**
  * Merges sorted sources into one, in ascending or descending key order. Of entries with one key the one of the earliest
  * source stands: sources are given newest first.
  */
-export function* mergeSorted<Entry extends Keyed>(
-  sources: readonly Iterator<Entry>[],
-  reverse: boolean,
-): Generator<Entry> {
-  const cursors: Cursor<Entry>[] = sources.flatMap((source) => {
-    const next = () => {
-      const step = source.next();
-      return step.done === true ? undefined : step.value;
-    };
-    const current = next();
-    return current ? [{ next, current }] : [];
-  });
-  while (cursors.length > 0) {
-    const best = cursors.reduce((least, cursor) =>
-      (reverse ? cursor.current.key > least.current.key : cursor.current.key < least.current.key) ? cursor : least,
-    ).current;
-    yield best;
-    for (let at = cursors.length - 1; at >= 0; at--) advance(cursors, at, best.key);
-  }
-}
+export class Merge<Entry extends Keyed> implements Source<Entry> {
+  readonly #sources: Source<Entry>[] = [];
+  /** The next entry of each source. */
+  readonly #current: Entry[] = [];
+  readonly #reverse: boolean;
 
-function advance<Entry extends Keyed>(cursors: Cursor<Entry>[], at: number, key: string): void {
-  const cursor = cursors[at];
-  if (!cursor || cursor.current.key !== key) return;
-  const next = cursor.next();
-  if (next) cursor.current = next;
-  else cursors.splice(at, 1);
+  constructor(sources: readonly Source<Entry>[], reverse: boolean) {
+    this.#reverse = reverse;
+    for (const source of sources) {
+      const first = source.next();
+      if (!first) continue;
+      this.#sources.push(source);
+      this.#current.push(first);
+    }
+  }
+
+  next(): Entry | undefined {
+    let best = this.#current[0];
+    if (!best) return undefined;
+    for (let at = 1; at < this.#current.length; at++) {
+      const other = this.#current[at] as Entry; // within the array
+      if (this.#reverse ? other.key > best.key : other.key < best.key) best = other;
+    }
+    for (let at = this.#current.length - 1; at >= 0; at--) if (this.#current[at]?.key === best.key) this.#advance(at);
+    return best;
+  }
+
+  #advance(at: number): void {
+    const next = this.#sources[at]?.next();
+    if (next) {
+      this.#current[at] = next;
+      return;
+    }
+    this.#sources.splice(at, 1);
+    this.#current.splice(at, 1);
+  }
 }

@@ -10,8 +10,17 @@ import type { StoreParts } from './store-parts.ts';
  * that acknowledged lines are lost.
  */
 export async function rebuildIndex(parts: StoreParts, end: Position, why: 'accept' | IndexDamage): Promise<void> {
+  const { folds } = parts;
+  await folds.pause();
+  try {
+    await replayAll(parts, end, why);
+  } finally {
+    folds.resume();
+  }
+}
+
+async function replayAll(parts: StoreParts, end: Position, why: 'accept' | IndexDamage): Promise<void> {
   const { folds, index } = parts;
-  await folds.quiet();
   if (why === 'accept') {
     folds.reset();
     folds.setDoubts([]);

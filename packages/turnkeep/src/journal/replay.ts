@@ -1,9 +1,9 @@
 import { afterPoll } from '../platform/timers.ts';
 import { applyLine, changeOfLine } from './apply.ts';
 import type { DurableMark } from './durable-mark.ts';
-import { segmentNumbers } from './layout.ts';
+import { openIfThere } from './files.ts';
+import { segmentName, segmentNumbers } from './layout.ts';
 import type { Position } from './position.ts';
-import { isBefore } from './position.ts';
 import type { StoreParts } from './store-parts.ts';
 import { Tail } from './tail.ts';
 import type { Damage, Unfinished } from './tail.ts';
@@ -56,9 +56,23 @@ export function* walkLog(
     if (segment < from.segment || (to && segment > to.segment)) continue;
     const start = segment === from.segment ? from.byte : 0;
     const end = to && segment === to.segment ? to.byte : undefined;
-    const file =
-      end !== undefined && !isBefore({ segment, byte: start }, to ?? from) ? undefined : parts.segments.file(segment);
-    if (file) yield* walkSegment(file, parts.store, { segment, from: start, to: end });
+    if (end === undefined || start < end) yield* walkFile(parts, segment, start, end);
+  }
+}
+
+function* walkFile(
+  { fs, segmentsDirectory, store }: StoreParts,
+  segment: number,
+  from: number,
+  to: number | undefined,
+): Generator<readonly Found[]> {
+  // A handle of its own: it is read while others have their turn.
+  const file = openIfThere(fs, `${segmentsDirectory}/${segmentName(segment)}`);
+  if (!file) return;
+  try {
+    yield* walkSegment(file, store, { segment, from, to });
+  } finally {
+    file.close();
   }
 }
 

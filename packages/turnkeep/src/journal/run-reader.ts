@@ -3,6 +3,7 @@ import type { BlockCache } from './block-cache.ts';
 import { Bloom } from './bloom.ts';
 import { openIfThere } from './files.ts';
 import type { FileSystem, JournalFile } from './file-system.ts';
+import type { Source } from './merge.ts';
 import { readBlock } from './run-block.ts';
 import type { BlockEntry } from './run-block.ts';
 import { FOOTER_BYTES, RUN_MAGIC } from './run-writer.ts';
@@ -29,6 +30,7 @@ export class RunReader {
   readonly #blocks: readonly BlockPlace[];
   readonly #bloom: Bloom;
   readonly #number = readers++;
+  #isClosed = false;
 
   /** Opens a run; `undefined` where there is no such file. */
   static open(fs: FileSystem, directory: string, id: RunId, cache: BlockCache): RunReader | undefined {
@@ -68,32 +70,47 @@ export class RunReader {
     return entry?.key === key ? entry.value : undefined;
   }
 
-  /** Entries from `from` (inclusive) to `to` (exclusive). */
-  *scan(from: string, to: string, reverse: boolean): Generator<BlockEntry> {
-    if (reverse) yield* this.#down(from, to);
-    else yield* this.#up(from, to);
+  /** Entries from `from` (inclusive) to `to` (exclusive), in either direction. */
+  scan(from: string, to: string, reverse: boolean): Source<BlockEntry> {
+    return reverse ? this.#down(from, to) : this.#up(from, to);
   }
 
-  *#up(from: string, to: string): Generator<BlockEntry> {
-    for (let block = this.#blockOf(from); block < this.#blocks.length; block++) {
-      const entries = this.#block(block);
-      for (let at = lower(entries, from); at < entries.length; at++) {
+  #up(from: string, to: string): Source<BlockEntry> {
+    let block = this.#blockOf(from);
+    let entries = this.#block(block);
+    let at = lower(entries, from);
+    return {
+      next: () => {
+        while (at >= entries.length) {
+          block += 1;
+          if (block >= this.#blocks.length) return undefined;
+          entries = this.#block(block);
+          at = 0;
+        }
         const entry = entries[at] as BlockEntry; // within the array
-        if (entry.key >= to) return;
-        yield entry;
-      }
-    }
+        at += 1;
+        return entry.key < to ? entry : undefined;
+      },
+    };
   }
 
-  *#down(from: string, to: string): Generator<BlockEntry> {
-    for (let block = this.#blockOf(to); block >= 0; block--) {
-      const entries = this.#block(block);
-      for (let at = lower(entries, to) - 1; at >= 0; at--) {
+  #down(from: string, to: string): Source<BlockEntry> {
+    let block = this.#blockOf(to);
+    let entries = this.#block(block);
+    let at = lower(entries, to) - 1;
+    return {
+      next: () => {
+        while (at < 0) {
+          block -= 1;
+          if (block < 0) return undefined;
+          entries = this.#block(block);
+          at = entries.length - 1;
+        }
         const entry = entries[at] as BlockEntry; // within the array
-        if (entry.key < from) return;
-        yield entry;
-      }
-    }
+        at -= 1;
+        return entry.key >= from ? entry : undefined;
+      },
+    };
   }
 
   /** All entries in order, past the cache. */
@@ -108,10 +125,15 @@ export class RunReader {
       this.#section(footer, 16, 'index');
       this.#section(footer, 30, 'filter');
     });
-    for (const place of this.#blocks) yield damageOf(() => this.#read(place));
+    for (const place of this.#blocks) {
+      // A merge may have closed it since: then it is no part of the index any more.
+      if (this.#isClosed) return;
+      yield damageOf(() => this.#read(place));
+    }
   }
 
   close(): void {
+    this.#isClosed = true;
     this.#file.close();
   }
 

@@ -7,7 +7,7 @@ import { BlockBuilder } from './run-block.ts';
 export const RUN_MAGIC = 'turnkeep run 1\n\n';
 export const FOOTER_BYTES = 64;
 
-const BLOCK_BYTES = 8_192;
+const BLOCK_BYTES = 4_096;
 const CHUNK_BYTES = 262_144;
 
 /** Which run this is: one that stands in another's place, or comes from another store, is found out. */

@@ -3,12 +3,19 @@ import { BlockCache } from './block-cache.ts';
 import { fromByteKey, toByteKey } from './byte-key.ts';
 import { realFileSystem } from './file-system.ts';
 import { temporaryDirectory } from './journal.testkit.ts';
-import { mergeSorted } from './merge.ts';
+import { Merge, sourceOf } from './merge.ts';
+import type { Source } from './merge.ts';
 import { RunReader } from './run-reader.ts';
 import { RunWriter } from './run-writer.ts';
 
 function keyOf(number: number): string {
   return `ns\u0000conv-${number % 7}\u0000row-${String(number).padStart(6, '0')}`;
+}
+
+function all<Entry>(source: Source<Entry>): readonly Entry[] {
+  const entries: Entry[] = [];
+  for (let entry = source.next(); entry; entry = source.next()) entries.push(entry);
+  return entries;
 }
 
 function written(directory: string, name: string, entries: readonly (readonly [string, string | null])[]): RunReader {
@@ -45,8 +52,8 @@ test('a run answers keys and ranges, in both directions, and says of most others
   ] as const) {
     const expected = keys.slice(from, to);
     const range = [keys[from] ?? '', keys[to] ?? '\u00ff'] as const;
-    expect([...run.scan(...range, false)].map(({ key }) => key)).toEqual(expected);
-    expect([...run.scan(...range, true)].map(({ key }) => key)).toEqual(expected.toReversed());
+    expect(all(run.scan(...range, false)).map(({ key }) => key)).toEqual(expected);
+    expect(all(run.scan(...range, true)).map(({ key }) => key)).toEqual(expected.toReversed());
   }
   expect([...run.all()].flat().map(({ key }) => key)).toEqual(keys);
   expect([...run.check()].every((problem) => problem === undefined)).toBe(true);
@@ -55,16 +62,16 @@ test('a run answers keys and ranges, in both directions, and says of most others
 test('an empty run has nothing', () => {
   const run = written(temporaryDirectory(), 'a.run', []);
   expect(run.get('x')).toBeUndefined();
-  expect([...run.scan('', '\u00ff', true)]).toEqual([]);
+  expect(all(run.scan('', '\u00ff', true))).toEqual([]);
 });
 
 test('a merge takes the newest of each key', () => {
   const source = (...entries: readonly (readonly [string, number])[]) =>
-    entries.map(([key, value]) => ({ key, value }))[Symbol.iterator]();
-  const up = mergeSorted([source(['b', 1], ['d', 1]), source(['a', 2], ['b', 2]), source(['b', 3], ['e', 3])], false);
-  expect([...up].map(({ key, value }) => key + value)).toEqual(['a2', 'b1', 'd1', 'e3']);
-  const down = mergeSorted([source(['d', 1], ['b', 1]), source(['b', 2], ['a', 2])], true);
-  expect([...down].map(({ key, value }) => key + value)).toEqual(['d1', 'b1', 'a2']);
+    sourceOf(entries.map(([key, value]) => ({ key, value })));
+  const up = new Merge([source(['b', 1], ['d', 1]), source(['a', 2], ['b', 2]), source(['b', 3], ['e', 3])], false);
+  expect(all(up).map(({ key, value }) => key + value)).toEqual(['a2', 'b1', 'd1', 'e3']);
+  const down = new Merge([source(['d', 1], ['b', 1]), source(['b', 2], ['a', 2])], true);
+  expect(all(down).map(({ key, value }) => key + value)).toEqual(['d1', 'b1', 'a2']);
 });
 
 test('no two keys become one, and their bytes keep their order', () => {

@@ -1,6 +1,7 @@
 import type { NamespaceId } from '../core/ids.ts';
 import { numbersIn } from '../core/keys.ts';
 import type { CommitQueue } from './commit-queue.ts';
+import { openIfThere } from './files.ts';
 import { readFrame } from './frame.ts';
 import { INDEX, NO_CONVERSATION } from './index-keys.ts';
 import { segmentName, TEMPORARY } from './layout.ts';
@@ -61,9 +62,9 @@ function pendingLines(parts: StoreParts, namespace: NamespaceId): ReadonlyMap<nu
 /** Replaces a segment by a copy of it without the words that are gone. */
 async function rewrite(parts: StoreParts, segment: number, places: readonly LinePlace[]): Promise<void> {
   const { fs, segments, segmentsDirectory, index } = parts;
-  const source = segments.file(segment);
-  if (!source) return;
   const path = `${segmentsDirectory}/${segmentName(segment)}`;
+  const source = openIfThere(fs, path);
+  if (!source) return;
   const copy = fs.open(path + TEMPORARY, 'replace');
   try {
     const chunk = Buffer.allocUnsafe(COPY_BYTES);
@@ -82,6 +83,7 @@ async function rewrite(parts: StoreParts, segment: number, places: readonly Line
     }
     await copy.sync();
   } finally {
+    source.close();
     copy.close();
   }
   fs.rename(path + TEMPORARY, path);

@@ -15,6 +15,6 @@ export const DEFAULT_SETTINGS: JournalSettings = {
   foldCommits: 64,
   foldBytes: 1_048_576,
   segmentBytes: 67_108_864,
-  cacheBytes: 8_388_608,
+  cacheBytes: 16_777_216,
   mergeRuns: 4,
 };

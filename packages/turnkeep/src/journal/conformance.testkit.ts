@@ -1,0 +1,102 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type {
+  Backend,
+  Envelope,
+  FeedEntry,
+  RowReader,
+  SearchCandidates,
+  SearchQuery,
+  StoreFault,
+  Traits,
+} from '../core/backend.ts';
+import type { NamespaceId } from '../core/ids.ts';
+import type { Receipt } from '../core/receipt.ts';
+import type { ConformanceTarget } from '../testing/target.ts';
+import type { JournalBackend } from './journal-backend.ts';
+import { openJournal } from './open.ts';
+import type { JournalOptions } from './open.ts';
+
+// Small folds and segments, so that the cases meet runs, merges and several segments.
+const OPTIONS: JournalOptions = { settings: { foldCommits: 8, foldBytes: 8_192, segmentBytes: 262_144, mergeRuns: 3 } };
+
+/** The writers of this process, by directory. */
+const writers = new Map<string, JournalBackend>();
+
+/**
+ * The journal as the conformance suite drives it. A journal has one writer: what a second handle writes goes through the
+ * one that has the lock, what it reads comes from the files, as in another process.
+ */
+export const journalTarget: ConformanceTarget = {
+  name: 'journal',
+  durable: true,
+  create: () => mkdtemp(join(tmpdir(), 'turnkeep-conformance-')),
+  async open(location) {
+    const writer = writers.get(location);
+    if (writer) return new SecondHandle(writer, await openJournal(location, { ...OPTIONS, readOnly: true }));
+    const first = await openJournal(location, OPTIONS);
+    writers.set(location, first);
+    const close = first.close.bind(first);
+    first.close = () => {
+      writers.delete(location);
+      return close();
+    };
+    return first;
+  },
+  destroy: (location) => rm(location, { recursive: true, force: true }),
+};
+
+class SecondHandle implements Backend {
+  readonly #writer: JournalBackend;
+  readonly #reader: JournalBackend;
+
+  constructor(writer: JournalBackend, reader: JournalBackend) {
+    this.#writer = writer;
+    this.#reader = reader;
+  }
+
+  get traits(): Traits {
+    return this.#reader.traits;
+  }
+
+  commit(envelope: Envelope, signal?: AbortSignal): Promise<Receipt> {
+    return this.#writer.commit(envelope, signal);
+  }
+
+  collect(namespace: NamespaceId, signal?: AbortSignal): Promise<number> {
+    return this.#writer.collect(namespace, signal);
+  }
+
+  rebuild(signal?: AbortSignal): Promise<void> {
+    return this.#writer.rebuild(signal);
+  }
+
+  read<Result>(namespace: NamespaceId, reading: (rows: RowReader) => Result): Promise<Result> {
+    return this.#reader.read(namespace, reading);
+  }
+
+  feed(namespace: NamespaceId, after: number, limit: number): Promise<readonly FeedEntry[]> {
+    return this.#reader.feed(namespace, after, limit);
+  }
+
+  onCommit(namespace: NamespaceId, listener: () => void): () => void {
+    return this.#reader.onCommit(namespace, listener);
+  }
+
+  search(namespace: NamespaceId, query: SearchQuery, signal?: AbortSignal): Promise<SearchCandidates> {
+    return this.#reader.search(namespace, query, signal);
+  }
+
+  namespaces(): Promise<readonly NamespaceId[]> {
+    return this.#reader.namespaces();
+  }
+
+  verify(signal?: AbortSignal): Promise<readonly StoreFault[]> {
+    return this.#reader.verify(signal);
+  }
+
+  close(): Promise<void> {
+    return this.#reader.close();
+  }
+}
