@@ -1,5 +1,21 @@
-/** Turnkeep: where AI agents keep what was said, what they promised and how far they got. */
-export * from './core/index.ts';
+/**
+ * Turnkeep: where AI agents keep what was said, what they promised and how far they got. The seam that backends stand behind
+ * is `turnkeep/core`.
+ */
+export type { Traits } from './core/backend.ts';
+export type * from './core/change.ts';
+export { TASK_STATUSES, TURN_STATES } from './core/change.ts';
+export type { Surroundings } from './core/commit.ts';
+export { ERRORS, TurnkeepError, errorFromData, isTurnkeepError } from './core/errors.ts';
+export type { ErrorCode, ErrorData, ErrorDetails, Retry } from './core/errors.ts';
+export type * from './core/ids.ts';
+export type { Json, JsonObject } from './core/json.ts';
+export { LIMITS } from './core/limits.ts';
+export type { LimitName } from './core/limits.ts';
+export type { Tier } from './core/log.ts';
+export type * from './core/message.ts';
+export type { ChangeEvent, Receipt } from './core/receipt.ts';
+export { TASK_TRANSITIONS } from './core/rules/task.ts';
 export type { Checkpoint, PendingWrite } from './core/read/checkpoint.ts';
 export type { GraphTurn } from './core/read/graph.ts';
 export type { ConversationInfo } from './core/read/listing.ts';

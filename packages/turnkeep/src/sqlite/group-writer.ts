@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import type { Envelope } from '../core/backend.ts';
 import { decide } from '../core/decide.ts';
 import type { Decision } from '../core/decide.ts';
@@ -25,6 +26,7 @@ export class GroupWriter {
   readonly reader: StoreReader;
   readonly #database: Database;
   readonly #place: string;
+  readonly #identity: string | undefined;
   readonly #busyTimeoutMs: number;
   readonly #writer: StoreWriter;
   #dataVersion = -1;
@@ -35,6 +37,7 @@ export class GroupWriter {
   constructor(database: Database, place: string, busyTimeoutMs: number) {
     this.#database = database;
     this.#place = place;
+    this.#identity = identityOf(place);
     this.#busyTimeoutMs = busyTimeoutMs;
     this.reader = new StoreReader(database);
     this.#writer = new StoreWriter(database, this.reader);
@@ -48,11 +51,21 @@ export class GroupWriter {
       if (driverFault(error).kind === 'busy') return false;
       throw storeError(error, this.#place);
     }
+    this.#assertInPlace();
     const dataVersion = this.#database.dataVersion();
     this.othersWrote = dataVersion !== this.#dataVersion;
     this.#dataVersion = dataVersion;
     if (this.othersWrote) this.#renew();
     return true;
+  }
+
+  /** A file that was removed or replaced takes commits that nobody will find again. */
+  #assertInPlace(): void {
+    const now = identityOf(this.#place);
+    if (now === this.#identity) return;
+    this.#rollBack();
+    const reason = now === undefined ? 'its file was removed' : 'its file was replaced by another';
+    throw new TurnkeepError('store_unavailable', { place: this.#place, reason });
   }
 
   /** Ends a transaction that is not needed. */
@@ -173,6 +186,12 @@ export class GroupWriter {
       this.#rollBack();
     }
   }
+}
+
+/** Which file stands at a path. */
+function identityOf(path: string): string | undefined {
+  const found = statSync(path, { throwIfNoEntry: false });
+  return found && `${found.dev} ${found.ino}`;
 }
 
 /** COMMIT itself failed. */

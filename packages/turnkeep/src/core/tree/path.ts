@@ -96,7 +96,7 @@ export function findInherited(tree: Tree, turnId: TurnId): InheritedTurn | undef
     const place = asked.get(segment.owner);
     if (!place || place[0] !== segment.branch || place[1] > segment.position) continue;
     const turn = turnAt(tree.rows, segment.owner, segment.branch, place[1]);
-    assert(turn, 'an indexed turn has a row');
+    if (!turn) throw missing(segment.owner, `turn ${turnId}`);
     return { segments, at, position: place[1], turn };
   }
   return undefined;
@@ -185,8 +185,12 @@ function inheritedPath(segments: readonly Segment[], cut: Cut): readonly Segment
 
 export function branchRow(rows: RowReader, owner: ConversationId, branch: number): BranchRow {
   const value = rows.get(owner, KEYS.branch(branch));
-  assert(value, `branch ${branch} of ${owner} has a row`);
+  if (!value) throw missing(owner, `branch ${branch}`);
   return unpackBranch(value);
+}
+
+function missing(owner: ConversationId, what: string): TurnkeepError<'corrupt'> {
+  return new TurnkeepError('corrupt', { place: `conversation ${owner}, ${what}`, reason: 'its row is missing' });
 }
 
 export function turnAt(rows: RowReader, owner: ConversationId, branch: number, position: number): TurnRow | undefined {
@@ -215,7 +219,7 @@ export function ownTurn(tree: Tree, turnId: TurnId): OwnTurn | undefined {
   const place = turnPlace(tree.rows, owner, turnId);
   if (!place) return undefined;
   const row = turnAt(tree.rows, owner, place[0], place[1]);
-  assert(row, 'an indexed turn has a row');
+  if (!row) throw missing(owner, `turn ${turnId}`);
   return { branch: place[0], position: place[1], row };
 }
 
