@@ -43,8 +43,8 @@ export function setFields(draft: Draft, fields: ConversationFields): void {
 /** An automatic title never replaces a person's. */
 function withTitle(fields: JsonObject, title: string | null | undefined, source: 'auto' | 'user'): JsonObject {
   if (title === undefined) return fields;
-  if (title === null) return withField(withField(fields, 'title', null), 'titleSource', null);
   if (source === 'auto' && fields['titleSource'] === 'user') return fields;
+  if (title === null) return withField(withField(fields, 'title', null), 'titleSource', null);
   return { ...fields, title, titleSource: source };
 }
 

@@ -92,15 +92,15 @@ export function writeFields(
 }
 
 /** An automatic title never replaces a person's. */
-function titleOf(before: JsonObject, fields: ConversationFields): ConversationFields {
-  if (fields.title === undefined || fields.title === null) return { titleSource: undefined };
+function titleOf(before: JsonObject, fields: ConversationFields): JsonObject {
+  if (fields.title === undefined) return { titleSource: undefined };
   const source = fields.titleSource ?? 'user';
   const held = before['title'] !== undefined && before['titleSource'] === 'user';
   if (source === 'auto' && held) return { title: undefined, titleSource: undefined };
-  return { titleSource: source };
+  return { titleSource: fields.title === null ? null : source };
 }
 
-function withoutNulls(fields: ConversationFields): JsonObject {
+function withoutNulls(fields: JsonObject): JsonObject {
   const merged: { [field: string]: JsonObject[string] } = {};
   for (const [field, value] of Object.entries(fields)) {
     // A cleared field is absent from the merged record: spread `undefined` over what was there.
