@@ -128,10 +128,12 @@ class OwnServer implements PostgresServer {
       String(this.#port),
       ...settings.flatMap((one) => ['-c', one]),
     ];
-    const child = spawn(join(this.#binaries, 'postgres'), options, {
+    // The shell ends the server when its input ends: with this process, however that ends.
+    const watch = '"$@" & server=$!; cat > /dev/null; kill -QUIT $server 2> /dev/null; wait $server';
+    const child = spawn('/bin/sh', ['-c', watch, 'sh', join(this.#binaries, 'postgres'), ...options], {
       ...this.#account,
       cwd: this.#folder,
-      stdio: ['ignore', 'ignore', 'pipe'],
+      stdio: ['pipe', 'ignore', 'pipe'],
     });
     this.#process = child;
     this.#log = '';
@@ -140,12 +142,12 @@ class OwnServer implements PostgresServer {
     await this.#answers(child);
     // The process may end while the server runs: the server then goes with it.
     child.unref();
-    (child.stderr as Socket).unref(); // a pipe is a socket
+    for (const pipe of [child.stdin, child.stderr]) (pipe as unknown as Socket).unref(); // a pipe is a socket
   }
 
   async #answers(child: ChildProcess): Promise<void> {
     for (let waitedMs = 0; waitedMs < START_MS; waitedMs += STEP_MS) {
-      if (child.exitCode !== null || child.pid === undefined) break;
+      if (child.exitCode !== null || child.pid === undefined || this.#log.includes('FATAL')) break;
       if (this.#log.includes('ready to accept connections') && (await accepts(this.#port))) return;
       await pause(STEP_MS);
     }
@@ -159,8 +161,23 @@ class OwnServer implements PostgresServer {
     child.ref();
     const ended = new Promise((resolve) => child.once('exit', resolve));
     // What pg_ctl sends: SIGQUIT ends every process at once, without a checkpoint.
-    child.kill(mode === 'fast' ? 'SIGINT' : 'SIGQUIT');
+    process.kill(this.#serverId(), mode === 'fast' ? 'SIGINT' : 'SIGQUIT');
+    while (this.#isRunning()) await pause(STEP_MS);
+    child.stdin?.end();
     await ended;
+  }
+
+  /** The server's process id, from the file that it keeps. */
+  #serverId(): number {
+    return Number(readFileSync(join(this.#folder, 'data', 'postmaster.pid'), 'utf8').split('\n')[0]);
+  }
+
+  #isRunning(): boolean {
+    try {
+      return !this.#log.includes('shut down') && process.kill(this.#serverId(), 0);
+    } catch {
+      return false;
+    }
   }
 
   async destroy(): Promise<void> {
@@ -169,7 +186,7 @@ class OwnServer implements PostgresServer {
   }
 
   #endWithProcess(): void {
-    this.#process?.kill('SIGQUIT');
+    this.#process?.stdin?.end();
     rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5 });
   }
 }
