@@ -147,7 +147,7 @@ class OwnServer implements PostgresServer {
 
   async #answers(child: ChildProcess): Promise<void> {
     for (let waitedMs = 0; waitedMs < START_MS; waitedMs += STEP_MS) {
-      if (child.exitCode !== null || child.pid === undefined || this.#log.includes('FATAL')) break;
+      if (child.exitCode !== null || child.pid === undefined || this.#log.includes('system is shut down')) break;
       if (this.#log.includes('ready to accept connections') && (await accepts(this.#port))) return;
       await pause(STEP_MS);
     }
@@ -174,7 +174,7 @@ class OwnServer implements PostgresServer {
 
   #isRunning(): boolean {
     try {
-      return !this.#log.includes('shut down') && process.kill(this.#serverId(), 0);
+      return !this.#log.includes('system is shut down') && process.kill(this.#serverId(), 0);
     } catch {
       return false;
     }
