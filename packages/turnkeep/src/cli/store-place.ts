@@ -5,6 +5,7 @@ import { TurnkeepError } from '../core/errors.ts';
 import type { Environment } from './output.ts';
 
 const SQLITE = 'sqlite:';
+const IN_FILES = [SQLITE, 'journal:'];
 const PRIVATE_FOLDER = 0o700;
 
 /** Where a store is, and whether the user named it. */
@@ -40,9 +41,9 @@ export function prepareFolder(place: StorePlace): void {
 
 /** Refuses a store that is not there: a command that only reads must not make an empty one of a slip of the pen. */
 export function assertStoreExists(place: StorePlace): void {
-  if (!place.url.startsWith(SQLITE)) return;
-  const file = place.url.slice(SQLITE.length);
+  const scheme = IN_FILES.find((known) => place.url.startsWith(known));
+  const file = place.url.slice(scheme?.length ?? place.url.length);
   if (file === '' || existsSync(file)) return;
-  const reason = place.isDefault ? 'there is no store yet; turnkeep import makes one' : 'there is no such file';
+  const reason = place.isDefault ? 'there is no store yet; turnkeep import makes one' : 'there is no such store';
   throw new TurnkeepError('store_unavailable', { place: file, reason });
 }

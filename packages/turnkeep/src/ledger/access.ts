@@ -4,6 +4,7 @@ import { prepareCommit } from '../core/commit.ts';
 import type { Surroundings } from '../core/commit.ts';
 import { TurnkeepError } from '../core/errors.ts';
 import type { ConversationId, NamespaceId } from '../core/ids.ts';
+import { memberPath } from '../core/json.ts';
 import type { Fence } from '../core/message.ts';
 import { Bodies } from '../core/read/bodies.ts';
 import type { Receipt } from '../core/receipt.ts';
@@ -23,6 +24,16 @@ export interface WriteOptions {
   readonly fence?: Fence | undefined;
   /** Gives up while the commit waits; one that is already being written is answered. */
   readonly signal?: AbortSignal | undefined;
+}
+
+const WRITE_OPTIONS = new Set(['idempotencyKey', 'expect', 'fence', 'signal', 'turnId']);
+
+/** A misspelt option would be a promise that nobody keeps. */
+function assertKnown(options: object): void {
+  for (const name of Object.keys(options)) {
+    if (WRITE_OPTIONS.has(name)) continue;
+    throw new TurnkeepError('invalid_value', { path: memberPath('options', name), reason: 'no option is called so' });
+  }
 }
 
 /** A snapshot of one conversation and what reads it. */
@@ -54,6 +65,7 @@ export class Access {
     changes: readonly Change[],
     options: WriteOptions = {},
   ): Promise<Receipt> {
+    assertKnown(options);
     const { idempotencyKey, expect, fence, signal } = options;
     const commitId = idempotencyKey ?? this.mintCommitId(this.surroundings.now());
     const commit: Commit = { commitId, namespace, conversationId, expect, fence, changes };

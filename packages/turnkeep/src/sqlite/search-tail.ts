@@ -56,6 +56,8 @@ export class TailTable {
 }
 
 function bytesOf(value: unknown): Buffer {
-  const { buffer, byteOffset, byteLength } = value as Uint8Array; // a blob column
+  if (!(value instanceof Uint8Array))
+    throw Object.assign(new Error('a text of the tail is gone'), { code: 'SQLITE_CORRUPT' });
+  const { buffer, byteOffset, byteLength } = value;
   return Buffer.from(buffer, byteOffset, byteLength);
 }

@@ -4,7 +4,7 @@ import type { ConversationId } from '../core/ids.ts';
 import type { LogRecord } from '../core/log.ts';
 import { searchTexts } from '../core/search-text.ts';
 import type { Database, SqlRow, Statement } from './driver.ts';
-import type { SearchIndex } from './search-index.ts';
+import type { Candidates, SearchIndex } from './search-index.ts';
 import type { StoreReader } from './store-reader.ts';
 import { RECORDS } from './store-schema.ts';
 
@@ -104,18 +104,26 @@ export class StoreSearch {
     return [...folded, ...unfolded.filter((pos) => pos < before)];
   }
 
+  /** An index that is damaged costs time, never an answer: then the whole log is read. Upkeep builds a new one. */
+  #candidates(scope: Scope, before: number | undefined): Candidates | undefined {
+    try {
+      return this.#index()?.candidates(scope.folded, { before, limit: scope.limit });
+    } catch {
+      return undefined;
+    }
+  }
+
   /** The index is asked first: what it does not have yet is then in the log for certain. */
   *#searchAll(scope: Scope, before: number): Generator<void, readonly Hit[]> {
-    const index = this.#index();
-    const indexed = index?.candidates(scope.folded, { before: docBefore(before), limit: scope.limit });
+    const indexed = this.#candidates(scope, docBefore(before));
     const hits = yield* this.#scanAbove(scope, before, indexed?.position ?? 0);
-    if (!index || !indexed) return hits;
-    let { docIds } = indexed;
-    while (hits.length < scope.limit) {
+    let docIds = indexed?.docIds;
+    while (docIds && hits.length < scope.limit) {
       this.#addDocs(scope, docIds, hits);
       if (docIds.length < scope.limit) break;
       yield;
-      ({ docIds } = index.candidates(scope.folded, { before: docIds.at(-1), limit: scope.limit }));
+      docIds = this.#candidates(scope, docIds.at(-1))?.docIds;
+      if (!docIds) return yield* this.#scanAbove(scope, before, 0);
     }
     return hits;
   }

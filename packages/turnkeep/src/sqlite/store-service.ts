@@ -110,7 +110,14 @@ export class StoreService {
 
   *#verify(): Generator<void, readonly StoreFault[]> {
     const faults = yield* verifyStore(this.#database);
-    return [...faults, ...(yield* verifyIndex(this.#database, this.#neededIndex(), this.#feeder))];
+    try {
+      return [...faults, ...(yield* verifyIndex(this.#database, this.#neededIndex(), this.#feeder))];
+    } catch (error) {
+      // What was found of the store is told whatever its index is like, which is built anew.
+      this.#dropIndex();
+      const reason = driverFault(error).message;
+      return [...faults, { kind: 'search_index', place: searchPath(this.#start.file), reason }];
+    }
   }
 
   async #rebuild(id: number): Promise<undefined> {

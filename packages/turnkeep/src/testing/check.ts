@@ -33,12 +33,6 @@ export function sameText(actual: string, expected: string, what: string): void {
   throw new ConformanceFailure(`${what}: line ${line + 1} is ${show(found[line])}, expected ${show(wanted[line])}`);
 }
 
-/** Every property of `expected` is equal in `actual`, which may have more. */
-export function includes(actual: unknown, expected: object, what: string): void {
-  const found = (actual ?? {}) as { readonly [key: string]: unknown };
-  for (const [key, value] of Object.entries(expected)) same(found[key], value, `${what}, ${key}`);
-}
-
 /** Awaits a refusal with this code and, where they are given, exactly these details. */
 export async function refused<Code extends ErrorCode>(
   work: Promise<unknown> | (() => unknown),

@@ -1,6 +1,6 @@
 import type { Change, ChangeKind, ChangeOf, Expect } from '../core/change.ts';
 import type { Fence } from '../core/message.ts';
-import { append, HELD, IDLE_LAST_SEQUENCE, IDLE_LEAF, says, text } from './scenes.ts';
+import { HELD, IDLE_LAST_SEQUENCE, IDLE_LEAF, says, text } from './scenes.ts';
 import type { Scene } from './scenes.ts';
 
 /**
@@ -199,9 +199,6 @@ export const KINDS: { readonly [Kind in ChangeKind]: KindEntry<Kind> } = {
 
 /** A change that is refused wherever it stands, and which of its refusals it is. */
 export const FAILING: Change = { kind: 'checkpoint.advance', checkpointId: 'no such checkpoint', from: 0, payload: {} };
-
-/** A change that is accepted in every scene. */
-export const PASSING: Change = append(says('user', 'a note', 'note'));
 
 /** The entry of any kind. */
 export function entryOf(kind: ChangeKind): KindEntry {
