@@ -6,7 +6,7 @@ export function withCommonOptions(command: Command): Command {
   return command
     .option(
       '--store <url>',
-      'the store: sqlite:FILE or memory: (default: $TURNKEEP_STORE, or a file in the data folder)',
+      'the store: sqlite:FILE, journal:DIRECTORY, postgres://… or memory: (default: $TURNKEEP_STORE, or a file in the data folder)',
     )
     .option('--namespace <name>', 'the tenant to work in (default: "default")')
     .option('--json', 'print JSON for programs');
