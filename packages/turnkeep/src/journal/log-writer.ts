@@ -132,10 +132,11 @@ export class LogWriter {
     } catch (error) {
       throw storeError(error, name);
     }
-    if (this.#end.byte === 0) await this.#syncName(name);
+    await this.#syncName(name);
     return this.#file;
   }
 
+  /** A line is no more durable than the name of its file: that may be new, or of a file that was just replaced. */
   async #syncName(name: string): Promise<void> {
     try {
       await this.#parts.fs.syncDirectory(this.#parts.segmentsDirectory);

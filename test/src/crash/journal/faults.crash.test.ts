@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { seeded } from '../harness.ts';
 import { damageFaults, flips, originalStore, wounds } from './damage.ts';
-import { faultRuns, operationsOfALife, runFault } from './faults.ts';
+import { faultRuns, operationsOfALife, runCollectionFault, runFault } from './faults.ts';
 import { killFaults } from './kills.ts';
 
 const SEED = 20_261_129;
@@ -13,6 +13,15 @@ test('no fault of a file system loses, halves or invents a commit', async () => 
   for (const run of faultRuns(operations, SEED)) {
     if (left-- === 0) return;
     expect({ run, faults: await runFault(run) }).toEqual({ run, faults: [] });
+  }
+});
+
+test('what is acknowledged after a collection that failed anywhere survives a power cut', async () => {
+  for (let operation = 1; operation <= 45; operation++) {
+    for (const kind of ['EIO', 'sync'] as const) {
+      const faults = await runCollectionFault(operation, kind);
+      expect({ operation, kind, faults }).toEqual({ operation, kind, faults: [] });
+    }
   }
 });
 

@@ -131,6 +131,26 @@ export async function runFault({ plan, diedAt, cut, seed }: FaultRun): Promise<r
   return check(machine, sender);
 }
 
+/**
+ * An operation of a collection fails, the handle is closed, and the next one writes: what it acknowledges must stand, though
+ * the segment under it was replaced and the failure may have been that of its name.
+ */
+export async function runCollectionFault(operation: number, kind: FaultKind): Promise<readonly string[]> {
+  const machine = new Machine();
+  const sender = new Sender();
+  const backend = await machine.open();
+  for (let k = 0; k < TURNS; k++) await sender.send(backend, turnOf('a', k));
+  await sender.send(backend, redactionOf('a', 1));
+  machine.disk.plan({ operation, scope: 'all', kind, share: 0.5 });
+  await backend.collect('crash').catch(() => 0);
+  machine.disk.plan(undefined);
+  await backend.close();
+  machine.processEnds();
+  await sender.send(await machine.open(), turnOf('new', 0));
+  machine.powerCut('nothing', () => 0);
+  return check(machine, sender);
+}
+
 /** A process that opens the store, works, and closes it, as far as it comes. */
 async function life(machine: Machine, sender: Sender, from: number): Promise<void> {
   const work = async () => {
