@@ -38,7 +38,7 @@ test.each([
   [['ls', '--order', 'size'], '--order: one of activity, created'],
   [['ls', 'extra'], 'too many arguments'],
   [['show'], "missing required argument 'conversation'"],
-  [['ls', '--store', 'nosuch:place'], 'a store is memory: or sqlite:FILE'],
+  [['ls', '--store', 'nosuch:place'], 'a store is memory:, sqlite:FILE, journal:DIRECTORY or postgres:'],
   [['ls', '--store', 'memory:', '--namespace', '..'], 'a namespace is 1 to 128'],
   [['ls', '--store', 'memory:', '--limit', '1001'], 'pageRows'],
   [['ls', '--store', 'memory:', '--after', 'x'], 'Start again without --after'],
