@@ -120,6 +120,8 @@ export class RunReader {
 
   /** Checks the file as it is on disk, block by block; yields what is wrong with each, usually nothing. */
   *check(): Generator<IndexDamage | undefined> {
+    // A merge may have closed it since the checking of others began.
+    if (this.#isClosed) return;
     yield damageOf(() => {
       const footer = this.#footer();
       this.#section(footer, 16, 'index');
