@@ -1,6 +1,7 @@
-import { statSync } from 'node:fs';
+import { readFileSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { openLedger } from '../ledger/open.ts';
 import { cli, fillKiln, storeWith, temporaryFolder, textParts } from './cli.testkit.ts';
 
 /** The one JSON document that a command printed. */
@@ -147,6 +148,28 @@ test('verify counts what it went through', async () => {
     expect.stringMatching(/^✓ no faults in 1 conversation, 5 commits, \d+ records$/),
   ]);
   expect(await json(['verify'], store)).toMatchObject({ conversations: 1, commits: 5, faults: [] });
+});
+
+test.each(['sqlite:', 'journal:'])('maintain takes erased words out of every file: %s', async (scheme) => {
+  const folder = temporaryFolder();
+  const store = `${scheme}${join(folder, 'store')}`;
+  const ledger = await openLedger(store);
+  await fillKiln(ledger.namespace('default'));
+  await ledger.namespace('default').conversation('kept').create({ title: 'Kept' });
+  await ledger.namespace('default').conversation('kiln').erase();
+  await ledger.close();
+  const report = await json(['maintain'], store);
+  expect(report).toEqual({ namespaces: 1, rowsRemoved: expect.any(Number) as number });
+  expect(report['rowsRemoved']).toBeGreaterThan(0);
+  expect(await lines(['maintain'], store)).toEqual([
+    '✓ maintained 1 namespace, 0 rows of erased conversations removed',
+  ]);
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const holding = files.filter((file) =>
+    readFileSync(join(file.parentPath, file.name)).includes('timer test is flaky'),
+  );
+  expect(holding).toEqual([]);
+  expect((await json(['ls'], store))['conversations']).toMatchObject([{ conversationId: 'kept' }]);
 });
 
 test('the store is the one of TURNKEEP_STORE, else a private file in the data folder', async () => {

@@ -11,7 +11,7 @@ import type { CommonOptions, Shell } from './shell.ts';
 
 /** Adds every command. Each loads its module when it runs, so that none waits for what another needs. */
 export function addCommands(program: Command, shell: Shell, settle: (code: ExitCode) => void): void {
-  for (const add of [addImport, addLs, addShow, addTree, addSearch, addTasks, addVerify, addDemo])
+  for (const add of [addImport, addLs, addShow, addTree, addSearch, addTasks, addVerify, addMaintain, addDemo])
     add(program, shell, settle);
 }
 
@@ -113,6 +113,15 @@ const addVerify: Add = (program, shell, settle) => {
   ]).action(async (_own: object, self: Command) => {
     const { runVerify } = await import('./commands/verify.ts');
     settle(await runVerify(shell, self.optsWithGlobals<CommonOptions>()));
+  });
+};
+
+const addMaintain: Add = (program, shell, settle) => {
+  command(program, 'maintain', 'Remove what was erased from every file, and bring indexes up to date.', [
+    'turnkeep maintain --store journal:agent',
+  ]).action(async (_own: object, self: Command) => {
+    const { runMaintain } = await import('./commands/maintain.ts');
+    settle(await runMaintain(shell, self.optsWithGlobals<CommonOptions>()));
   });
 };
 

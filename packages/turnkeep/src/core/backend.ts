@@ -160,6 +160,8 @@ export interface Backend {
   collect(namespace: NamespaceId, signal?: AbortSignal): Promise<number>;
   /** Checks what only the backend can check (its file format, its indexes) and reports each fault. */
   verify(signal?: AbortSignal): Promise<readonly StoreFault[]>;
+  /** Brings what is derived up to the log, now instead of bit by bit behind commits: folds, indexes. */
+  catchUp(signal?: AbortSignal): Promise<void>;
   /** Drops and rebuilds what is derived. */
   rebuild(signal?: AbortSignal): Promise<void>;
   /** Finishes what was accepted and lets go of everything. Closing twice is once. */

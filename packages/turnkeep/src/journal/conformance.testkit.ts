@@ -68,6 +68,10 @@ class SecondHandle implements Backend {
     return this.#writer.collect(namespace, signal);
   }
 
+  catchUp(signal?: AbortSignal): Promise<void> {
+    return this.#writer.catchUp(signal);
+  }
+
   rebuild(signal?: AbortSignal): Promise<void> {
     return this.#writer.rebuild(signal);
   }

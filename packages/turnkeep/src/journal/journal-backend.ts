@@ -147,6 +147,15 @@ export class JournalBackend implements Backend {
     return verifyFiles(this.#parts, this.#writing?.log.end, signal);
   }
 
+  /** Folds what came since the last fold. Runs that are due are merged behind it. */
+  async catchUp(signal?: AbortSignal): Promise<void> {
+    this.#assertOpen(signal);
+    this.#writer();
+    const { folds, index } = this.#parts;
+    if (index.recent.commits > 0) await this.#queue.alone(() => folds.fold());
+    folds.maintain();
+  }
+
   /** Builds the index anew from the segments. Acknowledged lines that are lost are accepted as lost. */
   async rebuild(signal?: AbortSignal): Promise<void> {
     this.#assertOpen(signal);

@@ -12,6 +12,7 @@ export type {
 } from './conversation.ts';
 export type { EraseSubjectOptions, SubjectErasure } from './erase-subject.ts';
 export type { Ledger } from './ledger.ts';
+export type { MaintenanceOptions, MaintenanceProgress, MaintenanceReport, MaintenanceStep } from './maintain.ts';
 export type { ConversationPage, ListOptions, Namespace } from './namespace.ts';
 export { openBackend, openLedger } from './open.ts';
 export type { OpenOptions } from './open.ts';

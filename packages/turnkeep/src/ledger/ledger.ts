@@ -4,6 +4,8 @@ import { assertNamespaceId } from '../core/ids.ts';
 import type { NamespaceId } from '../core/ids.ts';
 import { Access } from './access.ts';
 import { Namespace } from './namespace.ts';
+import { maintainStore } from './maintain.ts';
+import type { MaintenanceOptions, MaintenanceReport } from './maintain.ts';
 import { verifyStore } from './verify.ts';
 import type { VerifyOptions, VerifyReport } from './verify.ts';
 
@@ -39,6 +41,11 @@ export class Ledger {
   /** Walks everything and reports each fault with its place; see {@link verifyStore}. */
   async verify(options: VerifyOptions = {}): Promise<VerifyReport> {
     return verifyStore(this.#access, options);
+  }
+
+  /** Removes what was erased from every file and brings indexes up to date; see {@link maintainStore}. */
+  async maintain(options: MaintenanceOptions = {}): Promise<MaintenanceReport> {
+    return maintainStore(this.#access, options);
   }
 
   async close(): Promise<void> {

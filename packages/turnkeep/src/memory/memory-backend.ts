@@ -103,6 +103,10 @@ export class MemoryBackend implements Backend {
     return [];
   }
 
+  async catchUp(): Promise<void> {
+    this.#assertOpen();
+  }
+
   async rebuild(): Promise<void> {
     this.#assertOpen();
   }

@@ -106,6 +106,11 @@ export class PostgresBackend implements Backend {
     return checkStore(this.#store, signal);
   }
 
+  /** Postgres keeps its own indexes with each commit. */
+  async catchUp(signal?: AbortSignal): Promise<void> {
+    this.#assertOpen(signal);
+  }
+
   async rebuild(signal?: AbortSignal): Promise<void> {
     this.#assertOpen(signal);
     await rebuildStore(this.#store, this.#isIndexed, signal);

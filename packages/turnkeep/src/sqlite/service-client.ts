@@ -43,6 +43,10 @@ export class ServiceClient {
     return this.#call({ kind: 'verify', ask: undefined }, signal);
   }
 
+  catchUp(signal?: AbortSignal): Promise<void> {
+    return this.#call({ kind: 'catch_up', ask: undefined }, signal);
+  }
+
   rebuild(signal?: AbortSignal): Promise<void> {
     return this.#call({ kind: 'rebuild', ask: undefined }, signal);
   }

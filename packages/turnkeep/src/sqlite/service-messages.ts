@@ -15,6 +15,8 @@ export interface Services {
     readonly answer: SearchCandidates;
   };
   readonly verify: { readonly ask: undefined; readonly answer: readonly StoreFault[] };
+  /** Brings the search index up to the log. */
+  readonly catch_up: { readonly ask: undefined; readonly answer: undefined };
   /** Drops the search index and builds it from the log. */
   readonly rebuild: { readonly ask: undefined; readonly answer: undefined };
   /** Removes words that went from the search index, and from its files. */

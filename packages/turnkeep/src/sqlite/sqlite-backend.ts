@@ -104,6 +104,11 @@ export class SqliteBackend implements Backend {
     return this.#service.verify(signal);
   }
 
+  async catchUp(signal?: AbortSignal): Promise<void> {
+    this.#assertOpen(signal);
+    return this.#service.catchUp(signal);
+  }
+
   async rebuild(signal?: AbortSignal): Promise<void> {
     this.#assertOpen(signal);
     return this.#service.rebuild(signal);

@@ -94,6 +94,7 @@ export class StoreService {
   #answer(id: number, call: ServiceCall): Promise<unknown> {
     if (call.kind === 'search') return this.#steps(id, this.#search.search(call.ask.namespace, call.ask.query));
     if (call.kind === 'verify') return this.#steps(id, this.#verify());
+    if (call.kind === 'catch_up') return this.#feedAll(id);
     return call.kind === 'rebuild' ? this.#rebuild(id) : this.#scrub(id);
   }
 
@@ -122,6 +123,10 @@ export class StoreService {
 
   async #rebuild(id: number): Promise<undefined> {
     this.#neededIndex().clear();
+    return this.#feedAll(id);
+  }
+
+  async #feedAll(id: number): Promise<undefined> {
     for (;;) {
       if (this.#feeder.step(this.#neededIndex()) === 'ended' || this.#cancelled.has(id) || this.#isClosing)
         return undefined;

@@ -177,6 +177,10 @@ export class FakeBackend implements Backend {
     return [];
   }
 
+  async catchUp(): Promise<void> {
+    // Nothing is derived.
+  }
+
   async rebuild(): Promise<void> {
     this.assertOpen();
   }

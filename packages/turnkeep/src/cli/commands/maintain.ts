@@ -1,0 +1,26 @@
+import type { MaintenanceProgress, MaintenanceReport } from '../../ledger/maintain.ts';
+import { EXIT } from '../exit-codes.ts';
+import type { ExitCode } from '../exit-codes.ts';
+import { readStore } from '../shell.ts';
+import type { CommonOptions, Shell } from '../shell.ts';
+import { counted } from '../terminal-text.ts';
+
+/** `turnkeep maintain`: does now, with every namespace, what a store does by and by. */
+export async function runMaintain(shell: Shell, options: CommonOptions): Promise<ExitCode> {
+  const report = await readStore(shell, options, (_namespace, ledger) =>
+    ledger.maintain({ signal: shell.signal, onProgress: (progress) => shell.progress.show(() => stepOf(progress)) }),
+  );
+  if (options.json) await shell.out.json(report);
+  else await shell.out.line(`${shell.out.colors.green('✓ maintained')} ${amountOf(report)}`);
+  return EXIT.ok;
+}
+
+function stepOf({ step, namespaces }: MaintenanceProgress): string {
+  return step === 'collect'
+    ? `Collecting, ${counted(namespaces, 'namespace')} done …`
+    : 'Bringing indexes up to date …';
+}
+
+function amountOf({ namespaces, rowsRemoved }: MaintenanceReport): string {
+  return `${counted(namespaces, 'namespace')}, ${counted(rowsRemoved, 'row')} of erased conversations removed`;
+}
