@@ -5,7 +5,7 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
-    include: ['packages/*/dist/**/*.test.js', 'test/dist/**/*.test.js'],
+    include: ['packages/*/dist/**/*.test.js', 'test/dist/**/*.test.js', 'bench/dist/**/*.test.js'],
     pool: 'forks',
     execArgv: ['--enable-source-maps'],
     server: { deps: { external: [/\/dist\/(?!.*\.test\.js$)/] } },

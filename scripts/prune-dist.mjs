@@ -8,7 +8,7 @@ const root = join(import.meta.dirname, '..');
 const packages = readdirSync(join(root, 'packages')).map((name) => join(root, 'packages', name));
 const compiled = /(\.d)?\.[cm]?[jt]s(\.map)?$/;
 
-for (const folder of [...packages, join(root, 'test')]) {
+for (const folder of [...packages, join(root, 'test'), join(root, 'bench')]) {
   const dist = join(folder, 'dist');
   if (!existsSync(dist)) continue;
   if (process.argv.includes('--all')) {

@@ -8,6 +8,11 @@ export function median(values: readonly number[]): number {
   return quantile(values, 0.5);
 }
 
+/** The median of what each pair of values gives: what was measured side by side is compared side by side. */
+export function medianRatio(values: readonly number[], others: readonly number[]): number {
+  return median(values.map((value, at) => value / (others[at] ?? Number.NaN)));
+}
+
 /** Milliseconds that `work` takes. */
 export async function timed(work: () => unknown): Promise<number> {
   const start = performance.now();

@@ -1,18 +1,27 @@
-import { closeSync, fdatasyncSync, openSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, fdatasync, fdatasyncSync, openSync, write, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const writeLater = promisify(write);
+const syncLater = promisify(fdatasync);
 
 /** A file that lines are appended to, each batch with one sync: what a store cannot be faster than. */
 export class RawFile {
-  readonly #path: string;
   readonly #descriptor: number;
 
-  constructor(path: string) {
-    this.#path = path;
-    this.#descriptor = openSync(path, 'w');
+  constructor(folder: string) {
+    this.#descriptor = openSync(join(folder, 'raw'), 'a');
   }
 
   append(lines: string): void {
     writeSync(this.#descriptor, lines);
     fdatasyncSync(this.#descriptor);
+  }
+
+  /** The same without blocking the program: by the thread pool, as a server has to. */
+  async appendLater(lines: string): Promise<void> {
+    await writeLater(this.#descriptor, Buffer.from(lines));
+    await syncLater(this.#descriptor);
   }
 
   /** Lines a second, so many for each sync. */
@@ -29,6 +38,5 @@ export class RawFile {
 
   close(): void {
     closeSync(this.#descriptor);
-    rmSync(this.#path);
   }
 }

@@ -1,0 +1,62 @@
+import { CONTENDERS } from './contenders/index.ts';
+import type { Contender } from './contenders/contender.ts';
+import { Findings } from './findings.ts';
+import { Scratch } from './measure/folder.ts';
+import { barLine, tableOf } from './report/table.ts';
+import type { Context, Workload } from './workload.ts';
+
+/** How much is measured: everything as long as it takes, or less of it in under a minute. */
+export type Scale = 'full' | 'quick';
+
+export interface RunOptions {
+  readonly scale: Scale;
+  readonly workloads: readonly Workload[];
+  /** What a person reads while it runs. */
+  readonly say: (text: string) => void;
+}
+
+/** Runs workloads one after the other, each in folders of its own. */
+export async function runWorkloads({ scale, workloads, say }: RunOptions): Promise<Findings> {
+  const findings = new Findings();
+  for (const workload of workloads) {
+    say(`\n${workload.name}: ${workload.measures}`);
+    const scratch = new Scratch();
+    try {
+      await workload.run(contextOf(workload.name, scale, scratch, findings));
+    } finally {
+      scratch.remove();
+    }
+    sayFindings(findings, workload.name, say);
+  }
+  return findings;
+}
+
+function sayFindings({ rows, bars, notes }: Findings, name: string, say: (text: string) => void): void {
+  const own = <Found extends { readonly workload: string }>(all: readonly Found[]) =>
+    all.filter(({ workload }) => workload === name);
+  if (own(rows).length > 0) say(tableOf(own(rows)));
+  for (const { text } of own(notes)) say(`  note: ${text}`);
+  for (const bar of own(bars)) say(barLine(bar));
+}
+
+function contextOf(workload: string, scale: Scale, scratch: Scratch, findings: Findings): Context {
+  return {
+    pick: (full, quick) => (scale === 'full' ? full : quick),
+    folder: () => scratch.folder(),
+    contenders: async (names) => presentOf(names, (text) => findings.addNote(workload, text)),
+    figure: (figure) => void findings.addFigure(workload, figure),
+    bar: (bar) => void findings.addBar(workload, bar),
+    plot: (plot) => void findings.plots.push(plot),
+    note: (text) => findings.addNote(workload, text),
+  };
+}
+
+async function presentOf(names: readonly string[], note: (text: string) => void): Promise<readonly Contender[]> {
+  const present: Contender[] = [];
+  for (const contender of CONTENDERS.filter(({ name }) => names.includes(name))) {
+    const why = await contender.missing();
+    if (why === undefined) present.push(contender);
+    else note(`${contender.name} is missing: ${why}`);
+  }
+  return present;
+}
