@@ -50,38 +50,42 @@ export class SortedRows<Value = RowValue> {
     return true;
   }
 
-  /** The entries of a range, in its direction. */
-  *range(range: RowRange): Generator<readonly [string, Value]> {
-    yield* range.reverse ? this.#down(range) : this.#up(range);
+  /** The entries of a range, in its direction; good until the rows change. */
+  range(range: RowRange): Iterable<readonly [string, Value]> {
+    return new Entries(range.reverse === true ? this.#down(range) : this.#up(range));
   }
 
-  *#up({ from, to }: RowRange): Generator<readonly [string, Value]> {
+  /** A generator would do, and take several times as long over the few entries that most ranges hold. */
+  #up({ from, to }: RowRange): () => readonly [string, Value] | undefined {
     let index = this.#chunkIndex(from);
-    let at = this.#lower((this.#chunks[index] as Chunk<Value>).keys, from);
-    for (; index < this.#chunks.length; index++, at = 0) {
-      const { keys, values } = this.#chunks[index] as Chunk<Value>;
-      for (; at < keys.length; at++) {
-        const key = keys[at] as string;
-        if (!this.#less(key, to)) return;
-        yield [key, values[at] as Value];
+    let chunk = this.#chunks[index] as Chunk<Value>;
+    let at = this.#lower(chunk.keys, from);
+    return () => {
+      while (at >= chunk.keys.length) {
+        const next = this.#chunks[++index];
+        if (!next) return undefined;
+        chunk = next;
+        at = 0;
       }
-    }
+      const key = chunk.keys[at] as string;
+      return this.#less(key, to) ? [key, chunk.values[at++] as Value] : undefined;
+    };
   }
 
-  *#down({ from, to }: RowRange): Generator<readonly [string, Value]> {
+  #down({ from, to }: RowRange): () => readonly [string, Value] | undefined {
     let index = this.#chunkIndex(to);
-    let at = this.#lower((this.#chunks[index] as Chunk<Value>).keys, to) - 1;
-    for (;;) {
-      const { keys, values } = this.#chunks[index] as Chunk<Value>;
-      for (; at >= 0; at--) {
-        const key = keys[at] as string;
-        if (this.#less(key, from)) return;
-        yield [key, values[at] as Value];
+    let chunk = this.#chunks[index] as Chunk<Value>;
+    let at = this.#lower(chunk.keys, to) - 1;
+    return () => {
+      while (at < 0) {
+        const next = this.#chunks[--index];
+        if (!next) return undefined;
+        chunk = next;
+        at = chunk.keys.length - 1;
       }
-      if (index === 0) return;
-      index -= 1;
-      at = (this.#chunks[index] as Chunk<Value>).keys.length - 1;
-    }
+      const key = chunk.keys[at] as string;
+      return this.#less(key, from) ? undefined : [key, chunk.values[at--] as Value];
+    };
   }
 
   #less(left: string, right: string): boolean {
@@ -121,6 +125,24 @@ export class SortedRows<Value = RowValue> {
     const half = chunk.keys.length >> 1;
     const upper = { keys: chunk.keys.splice(half), values: chunk.values.splice(half) };
     this.#chunks.splice(index + 1, 0, upper);
+  }
+}
+
+/** What a step answers, until it answers nothing. */
+class Entries<Entry> implements IterableIterator<Entry, undefined> {
+  readonly #step: () => Entry | undefined;
+
+  constructor(step: () => Entry | undefined) {
+    this.#step = step;
+  }
+
+  [Symbol.iterator](): this {
+    return this;
+  }
+
+  next(): IteratorResult<Entry, undefined> {
+    const value = this.#step();
+    return value === undefined ? { done: true, value: undefined } : { done: false, value };
   }
 }
 

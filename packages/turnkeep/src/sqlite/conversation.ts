@@ -35,15 +35,18 @@ const KEPT_READS = 256;
  * many commits: kept here they cost no statement (of 20 reads of a turn, 6 are left).
  */
 export class FoldedReads {
-  readonly #values = new BoundedMap<string, RowValue | null>(KEPT_READS);
+  readonly #values = new BoundedMap<string, RowValue>(KEPT_READS);
   readonly #ranges = new BoundedMap<string, readonly Row[]>(KEPT_READS);
 
-  /** The value of a key, `null` where there is none; `look` finds out. */
-  value(key: string, look: () => RowValue | null): RowValue | null {
+  /**
+   * The value of a key; `look` finds out. That there is none is not kept: nearly always it was asked for an id that a commit
+   * brings, and that is not asked for again.
+   */
+  value(key: string, look: () => RowValue | undefined): RowValue | undefined {
     const known = this.#values.get(key);
     if (known !== undefined) return known;
     const found = look();
-    this.#values.set(key, found);
+    if (found !== undefined) this.#values.set(key, found);
     return found;
   }
 

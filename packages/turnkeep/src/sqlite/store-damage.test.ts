@@ -31,7 +31,7 @@ test.each([
 ])('a text in %s that is no JSON any more is corrupt, and verify says so', (table, sql) =>
   afterDamage(sql, async (ledger) => {
     const conversation = ledger.namespace('n').conversation('a');
-    await expect(conversation.graph()).rejects.toMatchObject({
+    await expect(conversation.window(1)).rejects.toMatchObject({
       code: 'corrupt',
       details: { place: expect.stringContaining(`table ${table}`) as unknown },
     });

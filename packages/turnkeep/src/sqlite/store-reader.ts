@@ -97,11 +97,10 @@ export class StoreReader {
   get({ c, tail, read }: Conversation, key: string): RowValue | undefined {
     const put = tail.get(key);
     if (put !== undefined) return put ?? undefined;
-    const value = read.value(key, () => {
+    return read.value(key, () => {
       const text = this.#statements.row.get(c, key)?.[0];
-      return text === undefined ? null : parseValue(text as string, key);
+      return text === undefined ? undefined : parseValue(text as string, key);
     });
-    return value ?? undefined;
   }
 
   scan(conversation: Conversation, range: RowRange): readonly Row[] {
@@ -207,28 +206,35 @@ class NamespaceRows implements RowReader {
   readonly #reader: StoreReader;
   readonly #n: number;
   readonly #logs = new BoundedMap<string, LogRecord>(64);
+  /** The conversation that was asked for last: most readings ask for one alone. */
+  #last: Conversation | undefined;
 
   constructor(reader: StoreReader, n: number) {
     this.#reader = reader;
     this.#n = n;
   }
 
+  #conversation(id: ConversationId): Conversation | undefined {
+    if (this.#last?.head.conversationId === id) return this.#last;
+    return (this.#last = this.#reader.conversation(this.#n, id));
+  }
+
   head(id: ConversationId): Head | undefined {
-    return this.#reader.conversation(this.#n, id)?.head;
+    return this.#conversation(id)?.head;
   }
 
   get(id: ConversationId, key: string): RowValue | undefined {
-    const conversation = this.#reader.conversation(this.#n, id);
+    const conversation = this.#conversation(id);
     return conversation && this.#reader.get(conversation, key);
   }
 
   scan(id: ConversationId, range: RowRange): readonly Row[] {
-    const conversation = this.#reader.conversation(this.#n, id);
+    const conversation = this.#conversation(id);
     return conversation ? this.#reader.scan(conversation, range) : [];
   }
 
   log(id: ConversationId, version: number): LogRecord | undefined {
-    const conversation = this.#reader.conversation(this.#n, id);
+    const conversation = this.#conversation(id);
     if (conversation === undefined) return undefined;
     const name = `${conversation.c} ${version}`;
     const known = this.#logs.get(name);

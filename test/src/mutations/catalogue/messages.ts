@@ -45,15 +45,15 @@ export const MESSAGES: readonly Mutation[] = [
   {
     file: MESSAGE,
     breaks: 'output needs no fence',
-    find: 'if (isOutput(content) && !target.late)',
+    find: 'if (isOutput(content) && !target.late && target.turn)',
     replace: 'if (false)',
     tests: ['rules/attempt'],
   },
   {
     file: MESSAGE,
     breaks: 'a late result needs a fence',
-    find: 'if (isOutput(content) && !target.late)',
-    replace: 'if (isOutput(content))',
+    find: 'if (isOutput(content) && !target.late && target.turn)',
+    replace: 'if (isOutput(content) && target.turn)',
     tests: ['rules/attempt'],
   },
   {

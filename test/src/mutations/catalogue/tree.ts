@@ -106,8 +106,8 @@ export const TREE: readonly Mutation[] = [
   {
     file: PLACE,
     breaks: 'a branch goes on from its middle',
-    find: 'if (lastPosition(tree.rows, owner, branch) === position) return { branch }',
-    replace: 'return { branch }',
+    find: 'if (lastPosition(tree.rows, owner, branch) === position) return { branch, after: position }',
+    replace: 'return { branch, after: position }',
   },
   {
     file: PLACE,

@@ -78,7 +78,7 @@ export const TURNS: readonly Mutation[] = [
   {
     file: TURN,
     breaks: 'a turn stands under one that has not ended',
-    find: 'if (!turn || isTerminal(turn.row.state))',
+    find: 'if (!turn || isTerminal(turn.state))',
     replace: 'if (true)',
   },
   {

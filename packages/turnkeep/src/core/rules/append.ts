@@ -4,10 +4,10 @@ import type { RecordRef } from '../head.ts';
 import type { MessageId, TaskId, TurnId } from '../ids.ts';
 import { KEYS } from '../keys.ts';
 import type { Role } from '../message.ts';
-import { ENTRIES, packMessage } from '../rows.ts';
+import { ENTRIES, packMessage, WHOLE } from '../rows.ts';
+import type { TurnRow } from '../rows.ts';
 import { entryOn } from '../tree/entries.ts';
 import { segmentsFrom } from '../tree/path.ts';
-import { WHOLE } from '../rows.ts';
 import { ownCallsAt } from '../tree/calls.ts';
 
 /** Where a message is to stand, in one of this conversation's own branches. */
@@ -15,6 +15,8 @@ export interface Target {
   readonly branch: number;
   readonly position: number;
   readonly turnId: TurnId | null;
+  /** The row of that turn. */
+  readonly turn?: TurnRow | undefined;
   /** True for a tool result that comes after its turn has ended. */
   readonly late: boolean;
 }

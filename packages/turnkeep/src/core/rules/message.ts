@@ -38,8 +38,8 @@ export const messageAppend: Rule<'message.append'> = {
     if (known) return sameAgain(draft, known, content);
     const { calls, answers } = callsOf(content.parts);
     const target = answers.length > 0 ? targetOfResult(draft, change, answers, path) : targetOfMessage(draft, change);
-    if (target.late && calls.length > 0) refuseCallsInPast(draft, target);
-    if (isOutput(content) && !target.late) requireFenceOf(draft, target, path);
+    if (target.late && calls.length > 0) refuseCallsInPast(target);
+    if (isOutput(content) && !target.late && target.turn) requireFence(draft, target.turn, path);
     const record = draft.addRecord(content as unknown as JsonObject, `${path}.message`);
     const ref = draft.refTo(record);
     const words = {
@@ -57,10 +57,9 @@ export const messageAppend: Rule<'message.append'> = {
 };
 
 /** A turn that has ended takes results of its calls, and no new calls that nobody waits for. */
-function refuseCallsInPast(draft: Draft, { turnId }: Target): never {
-  const turn = turnId === null ? undefined : ownTurn(draft.tree, turnId);
+function refuseCallsInPast({ turnId, turn }: Target): never {
   if (!turn) throw new TurnkeepError('no_turn', { turnId });
-  throw new TurnkeepError('turn_terminal', { turnId: turn.row.turnId, state: turn.row.state });
+  throw new TurnkeepError('turn_terminal', { turnId: turn.turnId, state: turn.state });
 }
 
 function eventOf(messageId: MessageId, target: Target, sequence: number, record: number): ChangeEvent {
@@ -70,11 +69,6 @@ function eventOf(messageId: MessageId, target: Target, sequence: number, record:
 
 function isOutput(content: MessageContent): boolean {
   return content.role === 'assistant' || content.role === 'tool';
-}
-
-function requireFenceOf(draft: Draft, target: Target, path: string): void {
-  const turn = target.turnId === null ? undefined : ownTurn(draft.tree, target.turnId);
-  if (turn) requireFence(draft, turn.row, path);
 }
 
 /** The same id again: a no-op with the same content, a conflict with other content. */
@@ -93,7 +87,7 @@ function targetOfMessage(draft: Draft, change: MessageAppend): Target {
   const turn = ownTurn(draft.tree, turnId);
   if (!turn) throw new TurnkeepError('no_turn', { turnId });
   if (hasEnded(draft, turn)) throw new TurnkeepError('turn_terminal', { turnId, state: turn.row.state });
-  return { branch: turn.branch, position: turn.position, turnId, late: false };
+  return { branch: turn.branch, position: turn.position, turnId, turn: turn.row, late: false };
 }
 
 /** The root takes messages only before the first turn, inherited turns included. */
@@ -143,7 +137,7 @@ function targetOfAnswer(draft: Draft, callId: string): Target {
 function besideCall(draft: Draft, branch: number, position: number): Target {
   const row = position === 0 ? undefined : turnAt(draft.rows, draft.conversationId, branch, position);
   if (!row) return { branch, position, turnId: null, late: draft.head.turns > 0 };
-  return { branch, position, turnId: row.turnId, late: hasEnded(draft, { branch, position, row }) };
+  return { branch, position, turnId: row.turnId, turn: row, late: hasEnded(draft, { branch, position, row }) };
 }
 
 function openLeafFor(draft: Draft, callId: string): Target {
@@ -153,7 +147,7 @@ function openLeafFor(draft: Draft, callId: string): Target {
   if (nearestOn(draft.tree, pathTo(draft.tree, leaf), callId, 'result')) {
     throw new TurnkeepError('already_answered', { callId });
   }
-  return { branch: turn.branch, position: turn.position, turnId: leaf, late: false };
+  return { branch: turn.branch, position: turn.position, turnId: leaf, turn: turn.row, late: false };
 }
 
 /** Whose words a message shows, and the record of those that it shows now: its own, or what replaced them. */

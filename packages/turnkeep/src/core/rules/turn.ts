@@ -13,7 +13,7 @@ import { packBranch, packOperation, packRef, packTurn, unpackOperation, unpackRe
 import type { SiblingReason, TurnRow } from '../rows.ts';
 import { author, code, id, json, parts, shortText } from '../shapes.ts';
 import { messagesAt } from '../tree/messages.ts';
-import { branchRow, findInherited, lastPosition, ownTurn } from '../tree/path.ts';
+import { branchRow, findInherited, ownTurn } from '../tree/path.ts';
 import type { OwnTurn } from '../tree/path.ts';
 import { lastOrdinal, placeOfNewTurn } from '../tree/place.ts';
 import type { NewPlace } from '../tree/place.ts';
@@ -179,10 +179,11 @@ function addTurn(draft: Draft, turnId: TurnId, input: NewTurn): OwnTurn {
   const { tree } = draft;
   if (ownTurn(tree, turnId) ?? findInherited(tree, turnId)) throw new TurnkeepError('turn_exists', { turnId });
   const place = placeOfNewTurn(tree, input.parent);
-  assertParentEnded(draft, place);
+  assertParentEnded(place);
   const ordinal = lastOrdinal(tree, place.turnId) + 1;
-  const branch = 'branch' in place.on ? place.on.branch : newBranch(draft, place.on.cut, false);
-  const position = lastPosition(draft.rows, draft.conversationId, branch) + 1;
+  const { branch, after } =
+    'branch' in place.on ? place.on : { branch: newBranch(draft, place.on.cut, false), after: 0 };
+  const position = after + 1;
   const row: TurnRow = {
     turnId,
     parentTurnId: place.turnId,
@@ -214,10 +215,9 @@ function siblingReason(ordinal: number, shared: boolean): SiblingReason {
   return shared ? 'regenerate' : 'edit';
 }
 
-function assertParentEnded(draft: Draft, place: NewPlace): void {
-  const turn = place.turnId === null ? undefined : ownTurn(draft.tree, place.turnId);
-  if (!turn || isTerminal(turn.row.state)) return;
-  throw new TurnkeepError('path_busy', { turnId: turn.row.turnId, state: turn.row.state });
+function assertParentEnded({ turn }: NewPlace): void {
+  if (!turn || isTerminal(turn.state)) return;
+  throw new TurnkeepError('path_busy', { turnId: turn.turnId, state: turn.state });
 }
 
 /** A branch that continues another from a cut; answers its number. */

@@ -74,6 +74,7 @@ export function* segmentsFrom(tree: Tree, place: Place): Generator<Segment> {
 
 /** What a fork inherits, root first; empty in an original. */
 export function inheritedSegments(tree: Tree): readonly Segment[] {
+  if (tree.head.source === null) return [];
   const root = branchRow(tree.rows, tree.head.conversationId, 0);
   if (!root.parent) return [];
   return [...segmentsFrom(tree, { branch: 0, position: 0, sequence: WHOLE })].slice(1).reverse();
@@ -88,6 +89,7 @@ export interface InheritedTurn {
 }
 
 export function findInherited(tree: Tree, turnId: TurnId): InheritedTurn | undefined {
+  if (tree.head.source === null) return undefined;
   const segments = inheritedSegments(tree);
   const asked = new Map<ConversationId, readonly [number, number] | undefined>();
   for (let at = segments.length - 1; at >= 0; at--) {

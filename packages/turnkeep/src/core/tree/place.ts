@@ -3,7 +3,7 @@ import { TurnkeepError, assert } from '../errors.ts';
 import type { MessageId, TurnId } from '../ids.ts';
 import { afterSeparator, KEYS, numbersIn, prefixEnd } from '../keys.ts';
 import { isBefore, WHOLE } from '../rows.ts';
-import type { Stamp } from '../rows.ts';
+import type { Stamp, TurnRow } from '../rows.ts';
 import { findInheritedMessage, messageById, nextInTurn, nextSeenInTurn } from './messages.ts';
 import type { InheritedMessage, PlacedMessage } from './messages.ts';
 import {
@@ -24,8 +24,11 @@ import type { Cut, Tree, WholeCut } from './path.ts';
 export interface NewPlace {
   /** The turn that it stands under; a message's turn where the parent is a message; `null` at the root. */
   readonly turnId: TurnId | null;
+  /** The row of that turn where it is an own one; an inherited one has ended. */
+  readonly turn?: TurnRow | undefined;
   readonly messageId: MessageId | null;
-  readonly on: { readonly branch: number } | { readonly cut: Cut };
+  /** The branch and its last position so far, or where a new branch is cut. */
+  readonly on: { readonly branch: number; readonly after: number } | { readonly cut: Cut };
 }
 
 /**
@@ -51,7 +54,7 @@ function underRoot(tree: Tree): NewPlace {
 
 function underTurn(tree: Tree, turnId: TurnId): NewPlace {
   const own = ownTurn(tree, turnId);
-  if (own) return { turnId, messageId: null, on: tipOr(tree, own.branch, own.position) };
+  if (own) return { turnId, turn: own.row, messageId: null, on: tipOr(tree, own.branch, own.position) };
   const found = findInherited(tree, turnId);
   if (!found) throw new TurnkeepError('no_parent', { parent: turnId });
   return { turnId, messageId: null, on: placeAfter(tree, cutAfterInherited(tree, found)) };
@@ -63,13 +66,16 @@ function placeAfter(tree: Tree, whole: WholeCut): NewPlace['on'] {
 
 function tipOr(tree: Tree, branch: number, position: number): NewPlace['on'] {
   const owner = tree.head.conversationId;
-  if (lastPosition(tree.rows, owner, branch) === position) return { branch };
+  if (lastPosition(tree.rows, owner, branch) === position) return { branch, after: position };
   return { cut: { parent: { owner, branch }, cutPosition: position, cutSequence: WHOLE, asOf: WHOLE, bound: null } };
 }
 
 function underMessage(tree: Tree, messageId: MessageId): NewPlace {
   const own = messageById(tree, tree.head.conversationId, messageId);
-  if (own) return { turnId: turnIdAt(tree, own), messageId, on: { cut: cutAtOwn(tree, own, WHOLE) } };
+  if (own) {
+    const turn = turnOf(tree, own);
+    return { turnId: turn?.turnId ?? null, turn, messageId, on: { cut: cutAtOwn(tree, own, WHOLE) } };
+  }
   const found = findInheritedMessage(tree, messageId);
   if (!found) throw new TurnkeepError('no_parent', { parent: messageId });
   return { turnId: turnIdAt(tree, found.message), messageId, on: { cut: cutAtInherited(tree, found) } };
@@ -108,8 +114,11 @@ function earlier(left: Stamp | null, right: Stamp | null): Stamp | null {
 
 /** The turn that a message stands in; `null` for the root's, in a fork too. */
 export function turnIdAt(tree: Tree, message: PlacedMessage): TurnId | null {
-  if (message.position === 0) return null;
-  return turnAt(tree.rows, message.owner, message.branch, message.position)?.turnId ?? null;
+  return turnOf(tree, message)?.turnId ?? null;
+}
+
+function turnOf(tree: Tree, { owner, branch, position }: PlacedMessage): TurnRow | undefined {
+  return position === 0 ? undefined : turnAt(tree.rows, owner, branch, position);
 }
 
 /** The ordinal of the last child of a parent turn: own children, else the inherited child, else 0. */
