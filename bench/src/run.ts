@@ -18,17 +18,42 @@ export interface RunOptions {
 /** Runs workloads one after the other, each in folders of its own. */
 export async function runWorkloads({ scale, workloads, say }: RunOptions): Promise<Findings> {
   const findings = new Findings();
-  for (const workload of workloads) {
-    say(`\n${workload.name}: ${workload.measures}`);
-    const scratch = new Scratch();
-    try {
-      await workload.run(contextOf(workload.name, scale, scratch, findings));
-    } finally {
-      scratch.remove();
+  const shelf = new Shelf();
+  try {
+    for (const workload of workloads) {
+      say(`\n${workload.name}: ${workload.measures}`);
+      await runWorkload(workload, scale, shelf, findings);
+      sayFindings(findings, workload.name, say);
     }
-    sayFindings(findings, workload.name, say);
+  } finally {
+    shelf.remove();
   }
   return findings;
+}
+
+/** What several workloads use. */
+class Shelf {
+  readonly #scratch = new Scratch();
+  readonly #made = new Map<string, Promise<unknown>>();
+
+  take<Made>(name: string, make: (folder: string) => Promise<Made>): Promise<Made> {
+    const made = this.#made.get(name) ?? make(this.#scratch.folder());
+    this.#made.set(name, made);
+    return made as Promise<Made>; // a name stands for one thing
+  }
+
+  remove(): void {
+    this.#scratch.remove();
+  }
+}
+
+async function runWorkload(workload: Workload, scale: Scale, shelf: Shelf, findings: Findings): Promise<void> {
+  const scratch = new Scratch();
+  try {
+    await workload.run(contextOf(workload.name, scale, { scratch, shelf }, findings));
+  } finally {
+    scratch.remove();
+  }
 }
 
 function sayFindings({ rows, bars, notes }: Findings, name: string, say: (text: string) => void): void {
@@ -39,10 +64,16 @@ function sayFindings({ rows, bars, notes }: Findings, name: string, say: (text: 
   for (const bar of own(bars)) say(barLine(bar));
 }
 
-function contextOf(workload: string, scale: Scale, scratch: Scratch, findings: Findings): Context {
+interface Places {
+  readonly scratch: Scratch;
+  readonly shelf: Shelf;
+}
+
+function contextOf(workload: string, scale: Scale, places: Places, findings: Findings): Context {
   return {
     pick: (full, quick) => (scale === 'full' ? full : quick),
-    folder: () => scratch.folder(),
+    folder: () => places.scratch.folder(),
+    shared: (name, make) => places.shelf.take(name, make),
     contenders: async (names) => presentOf(names, (text) => findings.addNote(workload, text)),
     figure: (figure) => void findings.addFigure(workload, figure),
     bar: (bar) => void findings.addBar(workload, bar),

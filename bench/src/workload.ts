@@ -35,8 +35,10 @@ export interface Context {
   pick<Value>(full: Value, quick: Value): Value;
   /** Those of the names that can run here; what is missing is noted. */
   contenders(names: readonly string[]): Promise<readonly Contender[]>;
-  /** A new folder that goes with the run. */
+  /** A new folder that goes with the workload. */
   folder(): string;
+  /** What several workloads use: made at the first call of a run, in a folder that goes with the run. */
+  shared<Made>(name: string, make: (folder: string) => Promise<Made>): Promise<Made>;
   figure(figure: Figure): void;
   bar(bar: Bar): void;
   plot(plot: Plot): void;

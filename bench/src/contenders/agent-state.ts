@@ -9,7 +9,7 @@ export interface PlainMessage {
 /** What an agent holds in memory of a conversation and hands to its store: all messages, its notes, its task. */
 export interface AgentState {
   readonly messages: readonly PlainMessage[];
-  readonly agent: { readonly turn: number; readonly note: string };
+  readonly agent: { readonly turn: number; readonly note: string; readonly constant?: string | undefined };
   readonly task: { readonly id: string; readonly status: string };
 }
 
@@ -24,7 +24,7 @@ export class AgentStates {
     const messages = this.#messages.get(conversation) ?? [];
     this.#messages.set(conversation, messages);
     messages.push(...messagesOf(turn));
-    return { messages, agent: { turn: turn.number, note: turn.note }, task: taskAt(turn.number) };
+    return { messages, agent: agentOf(turn), task: taskAt(turn.number) };
   }
 
   /** The state after so many turns of a conversation that had none. */
@@ -33,6 +33,10 @@ export class AgentStates {
     for (let number = 0; number < turns; number++) state = this.after(conversation, pooledTurn(number));
     return state;
   }
+}
+
+export function agentOf({ number, note, constant }: Turn): AgentState['agent'] {
+  return { turn: number, note, constant };
 }
 
 export function messagesOf(turn: Turn): readonly PlainMessage[] {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { bytesIn } from '../measure/folder.ts';
 import { pooledTurn } from '../measure/turn.ts';
 import type { Turn } from '../measure/turn.ts';
-import { AgentStates, messagesOf, taskAt } from './agent-state.ts';
+import { AgentStates, agentOf, messagesOf, taskAt } from './agent-state.ts';
 import type { AgentState } from './agent-state.ts';
 import type { Contender, Store } from './contender.ts';
 
@@ -113,6 +113,5 @@ class JsonlAppender implements Store {
 }
 
 function lineOf(turn: Turn): string {
-  const agent = { turn: turn.number, note: turn.note };
-  return `${JSON.stringify({ messages: messagesOf(turn), agent, task: taskAt(turn.number) })}\n`;
+  return `${JSON.stringify({ messages: messagesOf(turn), agent: agentOf(turn), task: taskAt(turn.number) })}\n`;
 }

@@ -3,7 +3,7 @@ import type { Database } from 'better-sqlite3';
 import { bytesIn } from '../measure/folder.ts';
 import { pooledTurn } from '../measure/turn.ts';
 import type { Turn } from '../measure/turn.ts';
-import { messagesOf, taskAt } from './agent-state.ts';
+import { agentOf, messagesOf, taskAt } from './agent-state.ts';
 import type { Contender, Store } from './contender.ts';
 import { whyNotLoaded } from './missing.ts';
 
@@ -53,7 +53,7 @@ const PLAIN_ROWS: Shape = {
     return (conversation, turn) => {
       for (const [at, { role, content }] of messagesOf(turn).entries())
         message.run(conversation, turn.number * 2 + at, role, content);
-      checkpoint.run(conversation, turn.number, JSON.stringify({ turn: turn.number, note: turn.note }));
+      checkpoint.run(conversation, turn.number, JSON.stringify(agentOf(turn)));
       const { id, status } = taskAt(turn.number);
       task.run(conversation, id, status);
     };

@@ -27,6 +27,8 @@ export interface Turn {
   readonly prompt: string;
   readonly answer: string;
   readonly note: string;
+  /** What of the agent's state never changes. */
+  readonly constant?: string | undefined;
 }
 
 export function makeTurn(number: number): Turn {
@@ -44,8 +46,9 @@ export function pooledTurn(number: number): Turn {
 }
 
 /** A whole turn: its two messages, a step of the checkpoint and a step of a task. */
-export function changesOf({ number, prompt, answer, note }: Turn): readonly Change[] {
+export function changesOf({ number, prompt, answer, note, constant }: Turn): readonly Change[] {
   const state = { json: { turn: number, note } };
+  const payload = constant === undefined ? { state } : { state, constant: { json: constant } };
   return [
     ...(number === 0
       ? [{ kind: 'checkpoint.create', checkpointId: 'agent', type: 'bench', payload: {} } as const]
@@ -53,7 +56,7 @@ export function changesOf({ number, prompt, answer, note }: Turn): readonly Chan
     { kind: 'turn.record', origin: 'bench' },
     { kind: 'message.append', message: { role: 'user', parts: [{ type: 'text', text: prompt }] } },
     { kind: 'message.append', message: { role: 'assistant', parts: [{ type: 'text', text: answer }] } },
-    { kind: 'checkpoint.advance', checkpointId: 'agent', from: number, phase: 'ready', payload: { state } },
+    { kind: 'checkpoint.advance', checkpointId: 'agent', from: number, phase: 'ready', payload },
     taskStep(number),
   ];
 }
