@@ -4,7 +4,7 @@
  */
 export type { Traits } from './core/backend.ts';
 export type * from './core/change.ts';
-export { TASK_STATUSES, TURN_STATES } from './core/change.ts';
+export { RUN_STATUSES, TASK_STATUSES, TURN_STATES } from './core/change.ts';
 export type { Surroundings } from './core/commit.ts';
 export { ERRORS, TurnkeepError, errorFromData, isTurnkeepError } from './core/errors.ts';
 export type { ErrorCode, ErrorData, ErrorDetails, Retry } from './core/errors.ts';
@@ -16,6 +16,7 @@ export type { Tier } from './core/log.ts';
 export type * from './core/message.ts';
 export type { ChangeEvent, Receipt } from './core/receipt.ts';
 export { TASK_TRANSITIONS } from './core/rules/task.ts';
+export type { Interrupt, Run, Step } from './core/read/agent.ts';
 export type { Checkpoint, PendingWrite } from './core/read/checkpoint.ts';
 export type { GraphTurn } from './core/read/graph.ts';
 export type { ConversationInfo } from './core/read/listing.ts';
@@ -25,5 +26,5 @@ export type { Commitment, Summary, WorkingState } from './core/read/state.ts';
 export type { Task } from './core/read/tasks.ts';
 export type { Binding, Operation, Sibling } from './core/read/turns.ts';
 export type { Fault } from './core/verify.ts';
-export type { CommitmentStatus, SiblingReason } from './core/rows.ts';
+export type { CommitmentStatus, InterruptStatus, SiblingReason, StepStatus } from './core/rows.ts';
 export * from './ledger/index.ts';

@@ -200,9 +200,89 @@ function attempt(make: Generator, conversation: Conversation): Change | undefine
   if (!turn) return undefined;
   const { turnId } = turn;
   const id = random.oneIn(20) ? make.known('a') : make.fresh('a');
+  const runId = random.oneIn(3) ? random.pick([...conversation.runs.keys()]) : undefined;
+  const by = runId === undefined ? {} : { runId };
   const fromToken = random.oneIn(5) ? random.below(3) : (turn.attempt?.token ?? 1);
-  if (turn.attempt && !random.oneIn(5)) return { kind: 'attempt.takeover', attempt: id, turnId, fromToken };
-  return { kind: 'attempt.start', attempt: id, turnId };
+  if (turn.attempt && !random.oneIn(5)) return { kind: 'attempt.takeover', attempt: id, turnId, fromToken, ...by };
+  return { kind: 'attempt.start', attempt: id, turnId, ...by };
+}
+
+function run(make: Generator, conversation: Conversation): Change {
+  const { random } = make;
+  const running = [...conversation.runs].flatMap(([runId, { status }]) => (status === 'running' ? [runId] : []));
+  const runId = random.pick(random.oneIn(8) ? [...conversation.runs.keys()] : running);
+  if (runId === undefined || random.oneIn(2)) {
+    const base = random.pick(visibleTurns(conversation));
+    const from = base && random.oneIn(2) ? { baseTurnId: base.turnId } : {};
+    return {
+      kind: 'run.start',
+      runId: random.oneIn(9) ? make.known('r') : make.fresh('r'),
+      agent: make.fresh('w'),
+      ...from,
+    };
+  }
+  const reason = random.oneIn(2) ? { reason: { code: 'lost', message: make.fresh('w') } } : {};
+  return { kind: 'run.end', runId, status: random.pick(['completed', 'failed', 'waiting']), ...reason };
+}
+
+/** The calls of a turn, mostly; a name that is none sometimes. */
+function callOf(make: Generator, conversation: Conversation, turnId: TurnId): string | undefined {
+  const { random } = make;
+  const calls = conversation.messages.filter((one) => one.turnId === turnId).flatMap((one) => one.calls);
+  return random.oneIn(12) ? random.pick(CALLS) : random.pick(calls);
+}
+
+function step(make: Generator, conversation: Conversation): Change | undefined {
+  const { random } = make;
+  const turn = openTurn(make, conversation);
+  if (!turn) return undefined;
+  const { turnId } = turn;
+  const known = random.pick([...conversation.steps.values()].filter((one) => one.turnId === turnId));
+  const callId = random.oneIn(3) ? callOf(make, conversation, turnId) : undefined;
+  const key = callId ?? (known && !random.oneIn(3) ? known.key : `s${random.below(3)}`);
+  if (!known || random.oneIn(3)) {
+    const repeat = random.pick(['never', 'safe', 'reconcile'] as const);
+    const named = callId === undefined ? { key } : { callId };
+    // Mostly the same words for the same key, so that a restart says them again.
+    const input = random.oneIn(9) ? make.fresh('w') : `${turnId} ${key}`;
+    return { kind: 'step.start', turnId, ...named, repeat, input };
+  }
+  const said = random.pick(conversation.messages.filter((one) => random.oneIn(9) || one.turnId === turnId));
+  const result = said && random.oneIn(3) ? { messageId: said.messageId } : { result: make.fresh('w') };
+  const succeeded = { status: 'succeeded' as const, ...result };
+  const failed = { status: 'failed' as const, code: 'broken', message: make.fresh('w') };
+  const outcome = random.oneIn(3) ? failed : succeeded;
+  if (!random.oneIn(3)) return { kind: 'step.finish', turnId, key, outcome };
+  return { kind: 'step.settle', turnId, key, outcome: random.oneIn(2) ? { status: 'retry' } : outcome };
+}
+
+function interrupt(make: Generator, conversation: Conversation): Change | undefined {
+  const { random } = make;
+  const all = [...conversation.interrupts.values()];
+  const open = all.filter((one) => one.status === 'open');
+  const known = random.pick(random.oneIn(5) ? all : open);
+  const interruptId = known?.interruptId;
+  if (interruptId !== undefined && random.oneIn(2)) {
+    if (random.oneIn(3)) return { kind: 'interrupt.expire', interruptId };
+    return { kind: 'interrupt.answer', interruptId, by: 'ann', response: make.fresh('w') };
+  }
+  const turn = openTurn(make, conversation);
+  if (!turn) return undefined;
+  const callId = random.oneIn(2) ? callOf(make, conversation, turn.turnId) : undefined;
+  const about = callId === undefined ? {} : { callId };
+  const expires = random.oneIn(3)
+    ? { expiresAt: new Date(1_700_000_000_000 + random.below(400_000)).toISOString() }
+    : {};
+  const id = random.oneIn(12) ? make.known('i') : make.fresh('i');
+  return {
+    kind: 'interrupt.request',
+    interruptId: id,
+    turnId: turn.turnId,
+    type: 'input',
+    payload: make.fresh('w'),
+    ...about,
+    ...expires,
+  };
 }
 
 function redact(make: Generator, conversation: Conversation): Change | undefined {
@@ -330,6 +410,9 @@ const CHANGES: readonly (readonly [number, Make])[] = [
   [6, select],
   [3, resolve],
   [4, attempt],
+  [2, run],
+  [7, step],
+  [5, interrupt],
   [3, redact],
   [4, checkpoint],
   [1, binding],

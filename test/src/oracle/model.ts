@@ -4,6 +4,7 @@ import type {
   CommitId,
   CommitmentId,
   ConversationId,
+  InterruptId,
   Json,
   JsonObject,
   MessageId,
@@ -11,6 +12,9 @@ import type {
   PromptId,
   Receipt,
   Role,
+  RunId,
+  RunStatus,
+  StepRepeat,
   TaskId,
   TaskStatus,
   TurnId,
@@ -167,6 +171,42 @@ export interface Operation {
   readonly openedAt: number;
 }
 
+export interface Run {
+  readonly status: RunStatus;
+  readonly words: JsonObject;
+  readonly reason: JsonObject | null;
+  readonly baseTurnId: TurnId | null;
+}
+
+/** A step of a turn's work; {@link Step} is one of a path. */
+export interface RecordedStep {
+  readonly turnId: TurnId;
+  readonly key: string;
+  readonly status: 'started' | 'succeeded' | 'failed' | 'retry';
+  /** Of the attempt that started it last. */
+  readonly token: number;
+  readonly repeat: StepRepeat;
+  readonly starts: number;
+  /** Of its first start. */
+  readonly stamp: Stamp;
+  readonly said: Words;
+  readonly outcome: Words | null;
+  readonly messageId: MessageId | null;
+}
+
+export interface Interrupt {
+  readonly interruptId: InterruptId;
+  readonly turnId: TurnId;
+  readonly status: 'open' | 'answered' | 'expired' | 'withdrawn';
+  readonly type: string;
+  readonly callId: string | null;
+  readonly stamp: Stamp;
+  readonly asked: Words;
+  /** Milliseconds. */
+  readonly expiresAt: number | null;
+  readonly answer: Words | null;
+}
+
 export interface Revision {
   readonly type: string;
   readonly schemaVersion: number | null;
@@ -204,6 +244,10 @@ export interface Conversation {
   readonly operations: ReadonlyMap<OperationId, Operation>;
   readonly openOperation: OperationId | null;
   readonly attempts: ReadonlyMap<AttemptId, TurnId>;
+  readonly runs: ReadonlyMap<RunId, Run>;
+  /** By turn and key. */
+  readonly steps: ReadonlyMap<string, RecordedStep>;
+  readonly interrupts: ReadonlyMap<InterruptId, Interrupt>;
   readonly prompts: ReadonlyMap<PromptId, Words>;
   readonly bindings: ReadonlyMap<string, { readonly capture: 'live' | 'replay'; readonly cursor: Json }>;
   readonly checkpoints: ReadonlyMap<CheckpointId, readonly Revision[]>;
@@ -240,6 +284,9 @@ export function newConversation(conversationId: ConversationId, now: number): Co
     operations: new Map(),
     openOperation: null,
     attempts: new Map(),
+    runs: new Map(),
+    steps: new Map(),
+    interrupts: new Map(),
     prompts: new Map(),
     bindings: new Map(),
     checkpoints: new Map(),

@@ -1,7 +1,7 @@
 import type { ConversationId, MessageId, Part, TaskId, TurnId } from 'turnkeep/core';
 import { tasksOn } from './changes/entries.ts';
 import { busyTurns } from './changes/turn.ts';
-import type { Conversation, Message, Note, Step, Turn, Words } from './model.ts';
+import type { Conversation, Message, Note, Stamp, Step, Turn, Words } from './model.ts';
 import type { Oracle } from './oracle.ts';
 import { cutTurn, findMessage, messagesOn, notesOn, pathTo, visibleMessages, visibleTurns } from './path.ts';
 import type { Seen } from './path.ts';
@@ -243,7 +243,61 @@ function beside(conversation: Conversation) {
       writes: inPlace([...writes.values()] as unknown as readonly WritePlace[]),
     })),
   );
-  return { operations: inAnyOrder(operations), bindings: inAnyOrder(bindings), checkpoints: inAnyOrder(checkpoints) };
+  const runs = [...conversation.runs].map(([runId, { status, words, reason, baseTurnId }]) => ({
+    runId,
+    status,
+    baseTurnId,
+    reason,
+    ...words,
+  }));
+  return {
+    operations: inAnyOrder(operations),
+    bindings: inAnyOrder(bindings),
+    checkpoints: inAnyOrder(checkpoints),
+    runs: inAnyOrder(runs),
+    steps: conversation.turns.map(({ turnId }) => stepsOf(conversation, turnId)),
+    interrupts: conversation.turns.map(({ turnId }) => interruptsOf(conversation, turnId)),
+    openInterrupts: [...conversation.interrupts.values()]
+      .filter((one) => one.status === 'open')
+      .map((one) => one.interruptId),
+  };
+}
+
+/** The steps of a turn by their first start; of one whose words were taken away, what is left. */
+function stepsOf(conversation: Conversation, turnId: TurnId) {
+  const steps = [...conversation.steps.values()].filter((step) => step.turnId === turnId).sort(byStamp);
+  return steps.map(({ key, status, repeat, starts, token, said, outcome, messageId }) => ({
+    turnId,
+    key,
+    status,
+    repeat,
+    starts,
+    token,
+    ...said.content,
+    ...(status === 'succeeded' ? { result: outcome?.content?.['result'] } : {}),
+    ...(messageId === null ? {} : { messageId }),
+    ...(status === 'failed' && outcome?.content ? { failure: outcome.content } : {}),
+    ...(said.content === null || outcome?.content === null ? { redacted: true } : {}),
+  }));
+}
+
+function interruptsOf(conversation: Conversation, turnId: TurnId) {
+  const interrupts = [...conversation.interrupts.values()].filter((one) => one.turnId === turnId).sort(byStamp);
+  return interrupts.map(({ interruptId, status, type, callId, asked, expiresAt, answer }) => ({
+    interruptId,
+    turnId,
+    status,
+    type,
+    callId,
+    expiresAt: expiresAt === null ? null : iso(expiresAt),
+    ...asked.content,
+    ...(answer?.content ? { answer: answer.content } : {}),
+    ...(asked.content === null || answer?.content === null ? { redacted: true } : {}),
+  }));
+}
+
+function byStamp(left: { readonly stamp: Stamp }, right: { readonly stamp: Stamp }): number {
+  return left.stamp.version - right.stamp.version || left.stamp.index - right.stamp.index;
 }
 
 interface WritePlace {

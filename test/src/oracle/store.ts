@@ -2,6 +2,7 @@ import type { Backend, ConversationId, Head, NamespaceId, RowReader, Surrounding
 import { isTurnkeepError } from 'turnkeep/core';
 import { headerAt } from '../../../packages/turnkeep/dist/core/decide.js';
 import { TABLES, afterSeparator, numbersIn } from '../../../packages/turnkeep/dist/core/keys.js';
+import { readInterrupts, readRun, readSteps } from '../../../packages/turnkeep/dist/core/read/agent.js';
 import { Bodies } from '../../../packages/turnkeep/dist/core/read/bodies.js';
 import { readCheckpoint, readPendingWrites } from '../../../packages/turnkeep/dist/core/read/checkpoint.js';
 import { Ledger } from '../../../packages/turnkeep/dist/ledger/ledger.js';
@@ -19,6 +20,7 @@ import {
 } from '../../../packages/turnkeep/dist/core/read/tasks.js';
 import { readBindings, readOperation } from '../../../packages/turnkeep/dist/core/read/turns.js';
 import { placedWindow } from '../../../packages/turnkeep/dist/core/read/window.js';
+import { unpackTurn } from '../../../packages/turnkeep/dist/core/rows.js';
 import { pathTo, scanPrefix } from '../../../packages/turnkeep/dist/core/tree/path.js';
 import type { Tree } from '../../../packages/turnkeep/dist/core/tree/path.js';
 import type { Question } from './questions.ts';
@@ -241,7 +243,39 @@ class Reading {
       const { committedAt: _at, ...whole } = readCheckpoint(tree, this.#bodies, checkpointId, revision) ?? {};
       return { ...whole, writes: readPendingWrites(tree, this.#bodies, checkpointId, revision) };
     });
-    return { operations: inAnyOrder(operations), bindings: inAnyOrder(bindings), checkpoints: inAnyOrder(checkpoints) };
+    return {
+      operations: inAnyOrder(operations),
+      bindings: inAnyOrder(bindings),
+      checkpoints: inAnyOrder(checkpoints),
+      ...this.#agents(tree),
+    };
+  }
+
+  #agents(tree: Tree) {
+    const own = tree.head.conversationId;
+    const runIds = scanPrefix(this.#rows, own, TABLES.runs).map((row) => row.key.slice(1));
+    const runs = runIds.map((runId) => {
+      const {
+        startedAt: _startedAt,
+        endedAt: _endedAt,
+        reason = null,
+        ...run
+      } = readRun(tree, this.#bodies, runId) ?? {};
+      return { ...run, reason };
+    });
+    const turnIds = ownTurnIds(this.#rows, own);
+    return {
+      runs: inAnyOrder(runs),
+      steps: turnIds.map((turnId) =>
+        readSteps(tree, this.#bodies, turnId).map(({ startedAt: _startedAt, endedAt: _endedAt, ...step }) => step),
+      ),
+      interrupts: turnIds.map((turnId) =>
+        readInterrupts(tree, this.#bodies, turnId).map(
+          ({ requestedAt: _requestedAt, closedAt: _closedAt, ...interrupt }) => interrupt,
+        ),
+      ),
+      openInterrupts: tree.head.openInterrupts,
+    };
   }
 
   /** What is left in the rows and records of an erased conversation. */
@@ -267,6 +301,10 @@ class Reading {
       TABLES.pendingWrites,
       TABLES.contents,
       TABLES.attempts,
+      TABLES.runs,
+      TABLES.steps,
+      TABLES.interrupts,
+      TABLES.interruptIds,
       TABLES.readers,
     ];
     return {
@@ -281,6 +319,15 @@ class Reading {
       others: gone.flatMap((table) => scan(table)).length,
     };
   }
+}
+
+/** A conversation's own turns, in the order in which they were made. */
+function ownTurnIds(rows: RowReader, own: ConversationId): readonly TurnId[] {
+  const turns = scanPrefix(rows, own, TABLES.turns).map((row) => unpackTurn(row.value));
+  const inOrder = turns.sort(
+    (left, right) => left.created.version - right.created.version || left.created.index - right.created.index,
+  );
+  return inOrder.map((turn) => turn.turnId);
 }
 
 /** Which record of its commit holds a change's words is no business of the oracle's. */

@@ -4,10 +4,12 @@ import type {
   CommitId,
   CommitmentId,
   ConversationId,
+  InterruptId,
   MessageId,
   NamespaceId,
   OperationId,
   PromptId,
+  RunId,
   SummaryId,
   TaskId,
   TurnId,
@@ -146,10 +148,35 @@ export interface BindingSave {
   readonly capture: 'live' | 'replay';
 }
 
+/** One launch of an agent: a process, a session with a provider. */
+export interface RunStart {
+  readonly kind: 'run.start';
+  readonly runId?: RunId | undefined;
+  /** Which agent, for a person. */
+  readonly agent: string;
+  /** The turn that it starts from. */
+  readonly baseTurnId?: TurnId | undefined;
+  readonly metadata?: Json | undefined;
+}
+
+export const RUN_STATUSES = ['running', 'completed', 'waiting', 'failed', 'cancelled'] as const;
+/** `waiting`: it ended because its turn waits; another run goes on. */
+export type RunStatus = (typeof RUN_STATUSES)[number];
+
+/** Ends a run, once, and says why where it did not complete. */
+export interface RunEnd {
+  readonly kind: 'run.end';
+  readonly runId: RunId;
+  readonly status: Exclude<RunStatus, 'running'>;
+  readonly reason?: { readonly code: string; readonly message: string } | undefined;
+}
+
 export interface AttemptStart {
   readonly kind: 'attempt.start';
   readonly attempt?: AttemptId | undefined;
   readonly turnId: TurnId;
+  /** The run that tries it; one that has not ended. */
+  readonly runId?: RunId | undefined;
 }
 
 /** Takes a turn over from the attempt that holds `fromToken`; answers with the next token. */
@@ -158,6 +185,76 @@ export interface AttemptTakeover {
   readonly attempt?: AttemptId | undefined;
   readonly turnId: TurnId;
   readonly fromToken: number;
+  readonly runId?: RunId | undefined;
+}
+
+/**
+ * What may be done where a step was started and nobody recorded how it ended: never do it `again` by itself, always, or
+ * after somebody looked up whether it was done.
+ */
+export type StepRepeat = 'never' | 'safe' | 'reconcile';
+
+/**
+ * Says that a step is about to be done, before it is. A key stands for one step of its turn: it is the tool call's id
+ * where none is given. A restart says the same name and input.
+ */
+export interface StepStart {
+  readonly kind: 'step.start';
+  readonly turnId: TurnId;
+  readonly key?: string | undefined;
+  readonly callId?: string | undefined;
+  /** `never` when absent. */
+  readonly repeat?: StepRepeat | undefined;
+  readonly name?: string | undefined;
+  readonly input?: Json | undefined;
+}
+
+/** How a step ended. Where its result is a message of the turn it is stored once: `messageId` names it. */
+export type StepOutcome =
+  | { readonly status: 'succeeded'; readonly result?: Json | undefined; readonly messageId?: MessageId | undefined }
+  | { readonly status: 'failed'; readonly code: string; readonly message: string };
+
+/** Records the outcome of a step that this attempt started. */
+export interface StepFinish {
+  readonly kind: 'step.finish';
+  readonly turnId: TurnId;
+  readonly key: string;
+  readonly outcome: StepOutcome;
+}
+
+/** Says of a step without an outcome how it ended, or that it may be done again: the word of who looked it up or decided. */
+export interface StepSettle {
+  readonly kind: 'step.settle';
+  readonly turnId: TurnId;
+  readonly key: string;
+  readonly outcome: StepOutcome | { readonly status: 'retry' };
+}
+
+/** A question that the turn waits on. `advance` to `waiting` when nothing else of it is at work. */
+export interface InterruptRequest {
+  readonly kind: 'interrupt.request';
+  readonly interruptId?: InterruptId | undefined;
+  readonly turnId: TurnId;
+  /** What is asked for: `approval`, `input`, `client_tool`, …; a code. */
+  readonly type: string;
+  readonly callId?: string | undefined;
+  readonly payload: Json;
+  /** ISO 8601 with a time zone. From then on it may be expired. */
+  readonly expiresAt?: string | undefined;
+}
+
+/** Answers an interrupt. The first answer stands; a later one is told. */
+export interface InterruptAnswer {
+  readonly kind: 'interrupt.answer';
+  readonly interruptId: InterruptId;
+  readonly by: string;
+  readonly response: Json;
+}
+
+/** Ends an interrupt that nobody answered: when its time has passed, at any time where it has none. */
+export interface InterruptExpire {
+  readonly kind: 'interrupt.expire';
+  readonly interruptId: InterruptId;
 }
 
 /** A part of a checkpoint's payload: JSON, or bytes in base64. */
@@ -295,8 +392,16 @@ export type Change =
   | LeafSelect
   | OperationResolve
   | BindingSave
+  | RunStart
+  | RunEnd
   | AttemptStart
   | AttemptTakeover
+  | StepStart
+  | StepFinish
+  | StepSettle
+  | InterruptRequest
+  | InterruptAnswer
+  | InterruptExpire
   | CheckpointCreate
   | CheckpointAdvance
   | CheckpointWrite

@@ -6,19 +6,20 @@ import { Draft, fingerprint } from './draft.ts';
 import { decode } from './encoding.ts';
 import { TurnkeepError, assert, isTurnkeepError } from './errors.ts';
 import { newHead } from './head.ts';
-import type { Head } from './head.ts';
-import type { ConversationId, MessageId, OperationId } from './ids.ts';
+import type { Head, RecordRef } from './head.ts';
+import type { ConversationId, MessageId, OperationId, TurnId } from './ids.ts';
 import type { Json } from './json.ts';
 import { KEYS } from './keys.ts';
 import type { LogHeader } from './log.ts';
 import type { ChangeEvent, Receipt } from './receipt.ts';
-import { packBranch, unpackOperation } from './rows.ts';
+import { packBranch, unpackOperation, unpackStep } from './rows.ts';
 import { checkFence } from './rules/attempt.ts';
 import { assertNotErased } from './rules/fork.ts';
 import { ruleFor } from './rules/index.ts';
 import { settleOpenOperation } from './rules/operation.ts';
 import { findMessage, lastSequenceOn } from './tree/messages.ts';
 import { pathTo } from './tree/path.ts';
+import type { Tree } from './tree/path.ts';
 
 /** What `decide` answers: a write set and its receipt, the stored receipt of an earlier commit, or a refusal. */
 export type Decision =
@@ -88,20 +89,29 @@ function commitReplay(rows: RowReader, envelope: Envelope, sha256: Sha256): Rece
   return receiptOf(conversationId, header, true);
 }
 
-const MESSAGE_KINDS: ReadonlySet<string> = new Set(['message.append', 'turn.submit']);
+const REPEATING_KINDS: ReadonlySet<string> = new Set(['message.append', 'turn.submit', 'step.start']);
 
 /** What a stored fingerprint was salted with; `undefined` once words of the commit are gone: then its id alone tells it. */
 function saltsOf(rows: RowReader, conversationId: ConversationId, header: LogHeader): readonly string[] | undefined {
   const head = rows.head(conversationId);
   assert(head, 'a commit has its conversation');
-  // What was said before has no record in this commit: the same message again, a prompt that an earlier turn had.
-  const repeated = header.events.filter(({ kind, record }) => MESSAGE_KINDS.has(kind) && record === undefined);
+  // What was said before has no record in this commit: the same message again, a prompt that an earlier turn had, the
+  // input of a step that is done again.
+  const repeated = header.events.filter(({ kind, record }) => REPEATING_KINDS.has(kind) && record === undefined);
   const records = repeated.map((event) => {
-    const ref = findMessage({ rows, head }, event['messageId'] as MessageId)?.row.ref;
+    const ref = saidBefore({ rows, head }, event);
     return ref && rows.log(ref.owner, ref.version)?.records[ref.index];
   });
   const salts = [rows.log(conversationId, header.version)?.nonce, ...records.map((record) => record?.nonce)];
   return salts.every((salt) => typeof salt === 'string') ? salts : undefined;
+}
+
+/** The record of the words that a change repeated. */
+function saidBefore(tree: Tree, event: ChangeEvent): RecordRef | undefined {
+  if (event.kind !== 'step.start') return findMessage(tree, event['messageId'] as MessageId)?.row.ref;
+  const owner = tree.head.conversationId;
+  const step = tree.rows.get(owner, KEYS.step(event['turnId'] as TurnId, event['key'] as string));
+  return step && { owner, ...unpackStep(step).start };
 }
 
 /** A repeated operation answers what its first commit was answered, whatever else this one asks. */

@@ -57,6 +57,17 @@ export interface ErrorDetails {
   binding_live: { readonly turnId: string; readonly history: string };
   attempt_exists: { readonly turnId: string; readonly attempt: string };
   no_attempt: { readonly attempt: string };
+  run_exists: { readonly runId: string };
+  no_run: { readonly runId: string };
+  run_ended: { readonly runId: string; readonly status: string };
+  no_step: { readonly turnId: string; readonly key: string };
+  step_ended: { readonly turnId: string; readonly key: string; readonly status: string };
+  step_conflict: { readonly turnId: string; readonly key: string };
+  ambiguous: { readonly turnId: string; readonly keys: readonly string[] };
+  interrupt_exists: { readonly interruptId: string };
+  no_interrupt: { readonly interruptId: string };
+  interrupt_closed: { readonly interruptId: string; readonly status: string };
+  interrupt_not_due: { readonly interruptId: string; readonly expiresAt: string };
   // State
   checkpoint_exists: { readonly checkpointId: string; readonly revision: number };
   no_checkpoint: { readonly checkpointId: string };
@@ -131,6 +142,20 @@ export const ERRORS: { readonly [Code in ErrorCode]: ErrorRule } = {
   binding_live: { retry: 'never', says: 'A live capture is never overwritten' },
   attempt_exists: { retry: 'after_reread', says: 'The turn has an attempt' },
   no_attempt: { retry: 'never', says: 'There is no such attempt' },
+  run_exists: { retry: 'never', says: 'The run exists' },
+  no_run: { retry: 'never', says: 'There is no such run' },
+  run_ended: { retry: 'never', says: 'The run has ended' },
+  no_step: { retry: 'never', says: 'The turn has no such step' },
+  step_ended: { retry: 'after_reread', says: 'The step has its outcome' },
+  step_conflict: { retry: 'never', says: 'The step was started with another name or input' },
+  ambiguous: {
+    retry: 'never',
+    says: 'Nobody knows whether these steps were done: settle them, or say that they may be repeated',
+  },
+  interrupt_exists: { retry: 'never', says: 'The interrupt exists' },
+  no_interrupt: { retry: 'never', says: 'There is no such interrupt' },
+  interrupt_closed: { retry: 'after_reread', says: 'The interrupt was answered, expired or withdrawn' },
+  interrupt_not_due: { retry: 'after_delay', says: 'The interrupt may still be answered' },
   checkpoint_exists: { retry: 'after_reread', says: 'The checkpoint exists' },
   no_checkpoint: { retry: 'never', says: 'There is no such checkpoint' },
   checkpoint_conflict: { retry: 'after_reread', says: 'The checkpoint is at another revision' },

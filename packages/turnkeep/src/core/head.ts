@@ -1,4 +1,4 @@
-import type { ConversationId, OperationId, TurnId } from './ids.ts';
+import type { ConversationId, InterruptId, OperationId, TurnId } from './ids.ts';
 import type { Role } from './message.ts';
 
 /** Where a record stands: the conversation whose log holds it, the version and the index in that commit. */
@@ -29,6 +29,8 @@ export interface Head {
   /** Own turns that are preparing, dispatching or running. */
   readonly busy: readonly TurnId[];
   readonly openOperation: OperationId | null;
+  /** Interrupts of own turns that nobody has answered. */
+  readonly openInterrupts: readonly InterruptId[];
   /** The turn that a fork was cut at; `null` in an original and in a fork without turns. */
   readonly cutTurn: TurnId | null;
   /** The conversation that this one was forked from. */
@@ -67,6 +69,7 @@ export function newHead(conversationId: ConversationId, now: number, genesis: st
     rootEntries: 0,
     busy: [],
     openOperation: null,
+    openInterrupts: [],
     cutTurn: null,
     source: null,
     chain: genesis,

@@ -73,6 +73,12 @@ export const KEYS = {
   taskMessagesOf: (taskId: string) => `y${taskId}${SEPARATOR}`,
   fork: (conversationId: string) => `f${conversationId}`,
   attempt: (attempt: string) => `A${attempt}`,
+  run: (runId: string) => `R${runId}`,
+  step: (turnId: string, key: string) => `S${turnId}${SEPARATOR}${key}`,
+  stepsOf: (turnId: string) => `S${turnId}${SEPARATOR}`,
+  interrupt: (turnId: string, interruptId: string) => `i${turnId}${SEPARATOR}${interruptId}`,
+  interruptsOf: (turnId: string) => `i${turnId}${SEPARATOR}`,
+  interruptId: (interruptId: string) => `I${interruptId}`,
   reader: (reader: string) => `r${reader}`,
 } as const;
 
@@ -99,6 +105,10 @@ export const TABLES = {
   taskMessages: 'y',
   forks: 'f',
   attempts: 'A',
+  runs: 'R',
+  steps: 'S',
+  interrupts: 'i',
+  interruptIds: 'I',
   readers: 'r',
 } as const;
 

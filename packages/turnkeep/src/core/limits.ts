@@ -30,6 +30,8 @@ export const LIMITS = {
   branchDepth: 4_096,
   /** Busy turns of one conversation. */
   busyTurns: 256,
+  /** Interrupts of one conversation that nobody has answered. */
+  openInterrupts: 256,
   /** Messages of one window or page. */
   pageMessages: 1_000,
   /** Rows of one listing page. */

@@ -1,5 +1,5 @@
 import type { RowValue } from './backend.ts';
-import type { TaskStatus, TurnState } from './change.ts';
+import type { RunStatus, StepRepeat, TaskStatus, TurnState } from './change.ts';
 import type { RecordRef } from './head.ts';
 import type { AttemptId, ConversationId, MessageId, OperationId, PromptId, TaskId, TurnId } from './ids.ts';
 import type { Json } from './json.ts';
@@ -201,6 +201,118 @@ export function unpackOperation(value: RowValue): OperationRow {
     status: value[2] as OperationRow['status'],
     resolvedAt: value[3] as number | null,
     failure: value[4] as number | null,
+  };
+}
+
+/** A record of the row's own conversation. */
+export interface LocalRef {
+  readonly version: number;
+  readonly index: number;
+}
+
+function packLocal(ref: LocalRef | null): Json {
+  return ref ? [ref.version, ref.index] : null;
+}
+
+function unpackLocal(value: Json | undefined): LocalRef | null {
+  if (!Array.isArray(value)) return null;
+  const [version, index] = value as readonly number[];
+  return { version: version ?? 0, index: index ?? 0 };
+}
+
+export interface RunRow {
+  readonly status: RunStatus;
+  /** The record of its agent and metadata. */
+  readonly start: LocalRef;
+  /** The record of why it ended. */
+  readonly end: LocalRef | null;
+  readonly baseTurnId: TurnId | null;
+}
+
+export function packRun(row: RunRow): RowValue {
+  return [row.status, packLocal(row.start), packLocal(row.end), row.baseTurnId];
+}
+
+export function unpackRun(value: RowValue): RunRow {
+  return {
+    status: value[0] as RunStatus,
+    start: unpackLocal(value[1]) as LocalRef,
+    end: unpackLocal(value[2]),
+    baseTurnId: value[3] as TurnId | null,
+  };
+}
+
+/** `retry`: somebody said that it may be started again. */
+export type StepStatus = 'started' | 'succeeded' | 'failed' | 'retry';
+
+export interface StepRow {
+  readonly status: StepStatus;
+  /** Of the attempt that started it last; 0 where the turn was held by none. */
+  readonly token: number;
+  readonly repeat: StepRepeat;
+  readonly starts: number;
+  /** The version of its last start. */
+  readonly startedAt: number;
+  /** The record of its name and input. */
+  readonly start: LocalRef;
+  /** The record of its outcome. */
+  readonly end: LocalRef | null;
+  /** The message that is its result. */
+  readonly messageId: MessageId | null;
+}
+
+export function packStep(row: StepRow): RowValue {
+  const { status, token, repeat, starts, startedAt, start, end, messageId } = row;
+  return [status, token, repeat, starts, startedAt, packLocal(start), packLocal(end), messageId];
+}
+
+export function unpackStep(value: RowValue): StepRow {
+  return {
+    status: value[0] as StepStatus,
+    token: value[1] as number,
+    repeat: value[2] as StepRepeat,
+    starts: value[3] as number,
+    startedAt: value[4] as number,
+    start: unpackLocal(value[5]) as LocalRef,
+    end: unpackLocal(value[6]),
+    messageId: value[7] as MessageId | null,
+  };
+}
+
+/** `withdrawn`: its turn ended first. */
+export type InterruptStatus = 'open' | 'answered' | 'expired' | 'withdrawn';
+
+export interface InterruptRow {
+  readonly turnId: TurnId;
+  readonly status: InterruptStatus;
+  readonly type: string;
+  readonly callId: string | null;
+  /** The record of its payload. */
+  readonly request: LocalRef;
+  /** Milliseconds. */
+  readonly expiresAt: number | null;
+  /** The version of the commit that ended it. */
+  readonly closedAt: number | null;
+  /** The record of who answered what. */
+  readonly answer: LocalRef | null;
+}
+
+export function packInterrupt(row: InterruptRow): RowValue {
+  const { status, type, callId, request, expiresAt, closedAt, answer } = row;
+  return [status, type, callId, packLocal(request), expiresAt, closedAt, packLocal(answer)];
+}
+
+/** The turn is in the row's key. */
+export function unpackInterrupt(turnId: TurnId, value: RowValue): InterruptRow {
+  return {
+    turnId,
+    status: value[0] as InterruptStatus,
+    type: value[1] as string,
+    callId: value[2] as string | null,
+    request: unpackLocal(value[3]) as LocalRef,
+    expiresAt: value[4] as number | null,
+    closedAt: value[5] as number | null,
+    answer: unpackLocal(value[6]),
   };
 }
 

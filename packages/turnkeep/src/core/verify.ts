@@ -3,7 +3,7 @@ import { chainAfter, chainStart, recordHolds } from './digest.ts';
 import type { Sha256 } from './digest.ts';
 import { decode } from './encoding.ts';
 import type { Head, RecordRef } from './head.ts';
-import type { ConversationId } from './ids.ts';
+import type { ConversationId, TurnId } from './ids.ts';
 import { KEYS, numbersIn, prefixEnd, TABLES } from './keys.ts';
 import type { LogHeader, LogRecord } from './log.ts';
 import { unpackBranch, unpackMessage, unpackRef, unpackTurn } from './rows.ts';
@@ -210,6 +210,14 @@ function rowProblem(rows: RowReader, head: Head, row: Row): Problem | undefined 
       return commitProblem(rows, own, row);
     case TABLES.entries:
       return entryProblem(rows, own, row);
+    case TABLES.runs:
+    case TABLES.steps:
+    case TABLES.interrupts:
+      return recordsProblem(rows, own, row);
+    case TABLES.interruptIds: {
+      const [turnId] = row.value as readonly [TurnId];
+      return hasRow(rows, own, KEYS.interrupt(turnId, row.key.slice(1))) ? undefined : dangling('an interrupt');
+    }
     case TABLES.contents:
     case TABLES.checkpoints:
     case TABLES.pendingWrites: {
@@ -282,6 +290,13 @@ function entryProblem(rows: RowReader, own: ConversationId, row: Row): Problem |
   const packed = row.value.find((item) => Array.isArray(item));
   if (packed === undefined) return undefined;
   return hasRecord(rows, unpackRef(packed, own)) ? undefined : dangling('a record');
+}
+
+/** Every record of its own conversation that a row refers to. */
+function recordsProblem(rows: RowReader, own: ConversationId, row: Row): Problem | undefined {
+  const refs = row.value.filter((item): item is readonly [number, number] => Array.isArray(item));
+  const whole = refs.every(([version, index]) => hasRecord(rows, { owner: own, version, index }));
+  return whole ? undefined : dangling('a record');
 }
 
 /** The head's counters against the rows: sequences without a gap or a repeat, a leaf that is there. */

@@ -11,11 +11,13 @@ import type {
   TurnSubmit,
 } from '../core/change.ts';
 import { headerAt } from '../core/decide.ts';
-import type { ConversationId, MessageId, NamespaceId, OperationId, TurnId } from '../core/ids.ts';
+import type { ConversationId, InterruptId, MessageId, NamespaceId, OperationId, RunId, TurnId } from '../core/ids.ts';
 import { parseJson } from '../core/json.ts';
 import { KEYS } from '../core/keys.ts';
 import { callsOf } from '../core/message.ts';
 import type { NewMessage, Part } from '../core/message.ts';
+import { readInterrupt, readInterrupts, readRun, readSteps } from '../core/read/agent.ts';
+import type { Interrupt, Run, Step } from '../core/read/agent.ts';
 import { graphTurns } from '../core/read/graph.ts';
 import type { GraphTurn } from '../core/read/graph.ts';
 import { conversationInfo, preview } from '../core/read/listing.ts';
@@ -359,6 +361,28 @@ export class Conversation {
 
   async bindings(turnId: TurnId): Promise<readonly Binding[]> {
     return this.#access.view(({ tree, bodies }) => readBindings(tree, bodies, turnId));
+  }
+
+  /** The steps of a turn, in the order in which they were first started. */
+  async steps(turnId: TurnId): Promise<readonly Step[]> {
+    return this.#access.view(({ tree, bodies }) => readSteps(tree, bodies, turnId));
+  }
+
+  /** What a turn asked, in order; without a turn, what is still to be answered. */
+  async interrupts(turnId?: TurnId): Promise<readonly Interrupt[]> {
+    return this.#access.view(({ tree, bodies }) => {
+      if (turnId !== undefined) return readInterrupts(tree, bodies, turnId);
+      return tree.head.openInterrupts.flatMap((id) => readInterrupt(tree, bodies, id) ?? []);
+    });
+  }
+
+  async interrupt(interruptId: InterruptId): Promise<Interrupt | undefined> {
+    return this.#access.view(({ tree, bodies }) => readInterrupt(tree, bodies, interruptId));
+  }
+
+  /** One launch of an agent. */
+  async runRecord(runId: RunId): Promise<Run | undefined> {
+    return this.#access.view(({ tree, bodies }) => readRun(tree, bodies, runId));
   }
 
   /** Finds a literal text in what this conversation sees; see `Namespace.search`. */

@@ -1,4 +1,4 @@
-import type { HeadQuery, RowReader } from '../core/backend.ts';
+import type { RowReader } from '../core/backend.ts';
 import type { Sha256 } from '../core/digest.ts';
 import { TurnkeepError } from '../core/errors.ts';
 import type { ConversationId, MessageId, NamespaceId } from '../core/ids.ts';
@@ -10,6 +10,7 @@ import type { PlacedMessage } from '../core/tree/messages.ts';
 import { inheritedSegments } from '../core/tree/path.ts';
 import { assertNotAborted } from './abort.ts';
 import type { Access } from './access.ts';
+import { livingHeads } from './living.ts';
 
 export interface EraseSubjectOptions {
   /** The commits of the erasure derive their ids from it. */
@@ -26,7 +27,6 @@ export interface SubjectErasure {
   readonly messagesRedacted: number;
 }
 
-const HEADS = 256;
 const MESSAGES = 512;
 
 /** See `Namespace.eraseSubject`. */
@@ -40,7 +40,7 @@ export async function eraseSubject(
   let conversationsErased = 0;
   let messagesRedacted = 0;
   // Newest first: forks are redacted before an owned source is erased, and what they share only once.
-  for await (const { conversationId, owner } of livingConversations(access, namespace)) {
+  for await (const { conversationId, owner } of livingHeads(access, namespace)) {
     assertNotAborted(options.signal);
     const idempotencyKey = `${options.idempotencyKey} ${access.surroundings.sha256(conversationId)}`;
     // Of a conversation that goes too: a fork that lives on shares what was said here.
@@ -52,22 +52,6 @@ export async function eraseSubject(
     conversationsErased += 1;
   }
   return { subjectId, conversationsErased, messagesRedacted };
-}
-
-interface Living {
-  readonly conversationId: ConversationId;
-  readonly owner: string | null;
-}
-
-async function* livingConversations(access: Access, namespace: NamespaceId): AsyncGenerator<Living> {
-  let query: HeadQuery = { order: 'created', limit: HEADS };
-  for (;;) {
-    const heads = await access.read(namespace, (rows) => rows.heads(query));
-    for (const head of heads) if (head.erasedAt === null) yield head;
-    const last = heads.at(-1);
-    if (!last || heads.length < HEADS) return;
-    query = { ...query, after: { at: last.createdAt, conversationId: last.conversationId } };
-  }
 }
 
 /** Redacts the messages of one conversation that a person wrote; answers how many. */

@@ -11,6 +11,7 @@ export type {
   SubmittedTurn,
 } from './conversation.ts';
 export type { EraseSubjectOptions, SubjectErasure } from './erase-subject.ts';
+export type { Answered, AnswerOptions, OpenInterrupt } from './interrupts.ts';
 export type { Ledger } from './ledger.ts';
 export type { MaintenanceOptions, MaintenanceProgress, MaintenanceReport, MaintenanceStep } from './maintain.ts';
 export type { ConversationPage, ListOptions, Namespace } from './namespace.ts';

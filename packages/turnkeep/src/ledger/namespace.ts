@@ -5,7 +5,7 @@ import { sameJson } from '../core/encoding.ts';
 import { TurnkeepError } from '../core/errors.ts';
 import type { Json, JsonObject } from '../core/json.ts';
 import { assertId } from '../core/ids.ts';
-import type { ConversationId, NamespaceId } from '../core/ids.ts';
+import type { ConversationId, InterruptId, NamespaceId } from '../core/ids.ts';
 import { Bodies } from '../core/read/bodies.ts';
 import { conversationInfo } from '../core/read/listing.ts';
 import type { ConversationInfo } from '../core/read/listing.ts';
@@ -16,6 +16,8 @@ import { Conversation } from './conversation.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import { eraseSubject } from './erase-subject.ts';
 import type { EraseSubjectOptions, SubjectErasure } from './erase-subject.ts';
+import { answerInterrupt, openInterrupts } from './interrupts.ts';
+import type { Answered, AnswerOptions, OpenInterrupt } from './interrupts.ts';
 import { assertPageLimit } from './page-limit.ts';
 import { searchNamespace } from './search.ts';
 import type { SearchOptions, SearchPage } from './search.ts';
@@ -126,6 +128,16 @@ export class Namespace {
    */
   async search(text: string, options: SearchOptions = {}): Promise<SearchPage> {
     return searchNamespace(this.#access, this.id, text, options);
+  }
+
+  /** The questions that turns of this namespace wait on. Its cost follows the number of conversations. */
+  interrupts(options: { readonly signal?: AbortSignal } = {}): AsyncGenerator<OpenInterrupt> {
+    return openInterrupts(this.#access, this.id, options.signal);
+  }
+
+  /** Answers an interrupt; the first answer stands, and `first` says whether this was it. Its turn is then resumed. */
+  async answer(interruptId: InterruptId, options: AnswerOptions): Promise<Answered> {
+    return answerInterrupt(this.#access, this.id, interruptId, options);
   }
 
   /** The commits of all conversations, each conversation's in order, a fork's after its source's; then live. */

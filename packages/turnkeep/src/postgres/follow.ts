@@ -37,6 +37,12 @@ export function asksAfter(conversation: ConversationId, key: string, value: RowV
       return [logAsk(conversation, value[0] as number)];
     case TABLES.operations:
       return [logAsk(conversation, value[1] as number)];
+    case TABLES.interruptIds:
+      return [rowAsk(conversation, KEYS.interrupt(value[0] as string, key.slice(1)))];
+    case TABLES.runs:
+    case TABLES.steps:
+    case TABLES.interrupts:
+      return value.flatMap((item) => refAsk(conversation, item));
     case TABLES.children:
       return [rowAsk(conversation, KEYS.turnId(value[0] as string))];
     case TABLES.promptUses:

@@ -164,10 +164,31 @@ function planChange(plan: Plan, change: Change, sha256: Sha256): void {
       plan.turn(change.turnId);
       plan.key(KEYS.binding(change.turnId, change.history));
       break;
+    case 'run.start':
+    case 'run.end':
+      plan.key(KEYS.run(change.runId ?? ''));
+      break;
     case 'attempt.start':
     case 'attempt.takeover':
       plan.turn(change.turnId);
       plan.key(KEYS.attempt(change.attempt ?? ''));
+      if (change.runId !== undefined) plan.key(KEYS.run(change.runId));
+      break;
+    case 'step.start':
+    case 'step.finish':
+    case 'step.settle':
+      plan.turn(change.turnId);
+      plan.key(KEYS.step(change.turnId, change.key ?? ''));
+      if (change.kind === 'step.start' && change.callId !== undefined) plan.all(KEYS.callsOf(change.callId));
+      break;
+    case 'interrupt.request':
+      plan.turn(change.turnId);
+      plan.key(KEYS.interruptId(change.interruptId ?? ''));
+      if (change.callId !== undefined) plan.all(KEYS.callsOf(change.callId));
+      break;
+    case 'interrupt.answer':
+    case 'interrupt.expire':
+      plan.key(KEYS.interruptId(change.interruptId));
       break;
     case 'checkpoint.create':
     case 'checkpoint.advance':

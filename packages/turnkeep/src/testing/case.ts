@@ -1,7 +1,7 @@
 import type { Store } from './store.ts';
 
 /**
- * What the suite checks: S1 to S9 are the clauses of the storage seam (`core/backend.ts`), R1 to R8 what readers are
+ * What the suite checks: S1 to S9 are the clauses of the storage seam (`core/backend.ts`), R1 to R9 what readers are
  * promised on top of it, by `ledger`.
  */
 export const CLAUSES = {
@@ -22,6 +22,7 @@ export const CLAUSES = {
   R6: 'erasure',
   R7: 'redaction',
   R8: 'forks',
+  R9: 'turns of agents',
 } as const;
 export type Clause = keyof typeof CLAUSES;
 

@@ -7,6 +7,7 @@ import { feeds } from './clauses/r5-feeds.ts';
 import { erasure } from './clauses/r6-erasure.ts';
 import { redaction } from './clauses/r7-redaction.ts';
 import { forks } from './clauses/r8-forks.ts';
+import { agents } from './clauses/r9-agents.ts';
 import { atomicity } from './clauses/s1-atomicity.ts';
 import { order } from './clauses/s2-order.ts';
 import { durability } from './clauses/s3-durability.ts';
@@ -40,4 +41,5 @@ export const CASES: readonly ConformanceCase[] = [
   ...erasure,
   ...redaction,
   ...forks,
+  ...agents,
 ];

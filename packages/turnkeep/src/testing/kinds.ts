@@ -106,6 +106,17 @@ export const KINDS: { readonly [Kind in ChangeKind]: KindEntry<Kind> } = {
     change: { kind: 'binding.save', turnId: 't2', history: 'provider', cursor: { at: 'resp_1' }, capture: 'live' },
     other: { kind: 'binding.save', turnId: 't2', history: 'provider', cursor: { at: 'resp_2' }, capture: 'live' },
   },
+  'run.start': {
+    scene: 'idle',
+    change: { kind: 'run.start', runId: 'r1', agent: 'clerk', baseTurnId: 't2', metadata: { model: 'large' } },
+    other: { kind: 'run.start', runId: 'r1', agent: 'painter' },
+  },
+  'run.end': {
+    scene: 'idle',
+    before: [{ kind: 'run.start', runId: 'r1', agent: 'clerk' }],
+    change: { kind: 'run.end', runId: 'r1', status: 'failed', reason: { code: 'lost', message: 'the process ended' } },
+    other: { kind: 'run.end', runId: 'r1', status: 'completed' },
+  },
   'attempt.start': {
     scene: 'submitted',
     change: { kind: 'attempt.start', attempt: 'a1', turnId: 't3' },
@@ -115,6 +126,48 @@ export const KINDS: { readonly [Kind in ChangeKind]: KindEntry<Kind> } = {
     scene: 'working',
     change: { kind: 'attempt.takeover', attempt: 'a2', turnId: 't3', fromToken: 1 },
     other: { kind: 'attempt.takeover', attempt: 'a3', turnId: 't3', fromToken: 1 },
+  },
+  'step.start': {
+    scene: 'working',
+    change: { kind: 'step.start', turnId: 't3', key: 'pay', name: 'pay', repeat: 'reconcile', input: { euros: 5 } },
+    other: { kind: 'step.start', turnId: 't3', key: 'pay', name: 'pay', input: { euros: 6 } },
+    fence: HELD,
+  },
+  'step.finish': {
+    scene: 'stepping',
+    change: { kind: 'step.finish', turnId: 't3', key: 'look', outcome: { status: 'succeeded', result: { found: 3 } } },
+    other: { kind: 'step.finish', turnId: 't3', key: 'look', outcome: { status: 'failed', code: 'x', message: 'no' } },
+    fence: HELD,
+  },
+  'step.settle': {
+    scene: 'stepping',
+    before: [{ kind: 'attempt.takeover', attempt: 'a2', turnId: 't3', fromToken: 1 }],
+    change: { kind: 'step.settle', turnId: 't3', key: 'look', outcome: { status: 'retry' } },
+    other: { kind: 'step.settle', turnId: 't3', key: 'look', outcome: { status: 'succeeded', result: 4 } },
+    fence: { attempt: 'a2', token: 2 },
+  },
+  'interrupt.request': {
+    scene: 'working',
+    change: {
+      kind: 'interrupt.request',
+      interruptId: 'i2',
+      turnId: 't3',
+      type: 'approval',
+      payload: { pay: 5 },
+      expiresAt: '2099-01-01T00:00:00Z',
+    },
+    other: { kind: 'interrupt.request', interruptId: 'i2', turnId: 't3', type: 'input', payload: null },
+    fence: HELD,
+  },
+  'interrupt.answer': {
+    scene: 'stepping',
+    change: { kind: 'interrupt.answer', interruptId: 'i1', by: 'ann', response: { approved: true } },
+    other: { kind: 'interrupt.answer', interruptId: 'i1', by: 'bob', response: { approved: false } },
+  },
+  'interrupt.expire': {
+    scene: 'stepping',
+    change: { kind: 'interrupt.expire', interruptId: 'i1' },
+    other: { kind: 'interrupt.expire', interruptId: 'i2' },
   },
   'checkpoint.create': {
     scene: 'idle',

@@ -1,11 +1,17 @@
 import type { ErrorCode } from '../core/errors.ts';
 import type { Rejection } from './rejection.ts';
+import { REJECTED_AGENTS } from './rejections-of-agents.ts';
 import { REJECTED_INPUT } from './rejections-of-input.ts';
 import { REJECTED_BY_STATE } from './rejections-of-state.ts';
 import { REJECTED_BY_TREE } from './rejections-of-tree.ts';
 
 /** Every refusal that one commit shows. */
-export const REJECTIONS: readonly Rejection[] = [...REJECTED_INPUT, ...REJECTED_BY_STATE, ...REJECTED_BY_TREE];
+export const REJECTIONS: readonly Rejection[] = [
+  ...REJECTED_INPUT,
+  ...REJECTED_BY_STATE,
+  ...REJECTED_BY_TREE,
+  ...REJECTED_AGENTS,
+];
 
 /** Codes that cases of their own show, with the clause. */
 export const SHOWN_ELSEWHERE: { readonly [Code in ErrorCode]?: string } = {

@@ -4,9 +4,9 @@ import type { Store } from './store.ts';
 
 /**
  * The conversations that cases start from. Ids are fixed, so that a case can name what it wants: turns t1, t2, t3,
- * prompts and messages m1 to m6, operations o1 to o3, task w1, commitment c1, checkpoint k1, call l1.
+ * prompts and messages m1 to m6, operations o1 to o3, task w1, commitment c1, checkpoint k1, call l1, step look, interrupt i1.
  */
-export const SCENES = ['none', 'idle', 'submitted', 'working'] as const;
+export const SCENES = ['none', 'idle', 'submitted', 'working', 'stepping'] as const;
 export type Scene = (typeof SCENES)[number];
 
 /** The claim of the attempt at work in the scene `working`. */
@@ -94,11 +94,19 @@ const WORKING: readonly (readonly Change[])[] = [
   ],
 ];
 
+const STEPPING: readonly (readonly Change[])[] = [
+  [
+    { kind: 'step.start', turnId: 't3', key: 'look', name: 'look_up', input: { key: 'x' } },
+    { kind: 'interrupt.request', interruptId: 'i1', turnId: 't3', type: 'approval', payload: { may: 'I?' } },
+  ],
+];
+
 const COMMITS: { readonly [Name in Scene]: readonly (readonly Change[])[] } = {
   none: [],
   idle: IDLE,
   submitted: [...IDLE, ...SUBMITTED],
   working: [...IDLE, ...SUBMITTED, ...WORKING],
+  stepping: [...IDLE, ...SUBMITTED, ...WORKING, ...STEPPING],
 };
 
 /** Facts of the scenes, as cases expect them. */
@@ -108,6 +116,7 @@ export const IDLE_LAST_SEQUENCE = 5;
 /** Plays a scene in a conversation of the case's namespace. */
 export async function play(store: Store, scene: Scene, conversationId: string): Promise<void> {
   for (const [index, changes] of COMMITS[scene].entries()) {
-    await store.commit(conversationId, changes, { commitId: `scene-${index + 1}` });
+    const fence = STEPPING.includes(changes) ? HELD : undefined;
+    await store.commit(conversationId, changes, { commitId: `scene-${index + 1}`, fence });
   }
 }

@@ -1,4 +1,5 @@
 import type { Mutation } from '../mutation.ts';
+import { AGENTS } from './agents.ts';
 import { CONVERSATIONS } from './conversations.ts';
 import { LOG } from './log.ts';
 import { MESSAGES } from './messages.ts';
@@ -10,6 +11,7 @@ import { TURNS } from './turns.ts';
 /** Every rule of the core, broken once. */
 export const CATALOGUE: readonly Mutation[] = [
   ...TURNS,
+  ...AGENTS,
   ...MESSAGES,
   ...STATE,
   ...CONVERSATIONS,

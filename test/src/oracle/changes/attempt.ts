@@ -1,10 +1,11 @@
-import type { AttemptId, Fence, TurnId } from 'turnkeep/core';
+import type { AttemptId, Fence, RunId, TurnId } from 'turnkeep/core';
 import type { ChangeOf, Draft, Mark } from '../draft.ts';
 import { withMember } from '../model.ts';
 import type { Turn } from '../model.ts';
 import { ownTurn } from '../path.ts';
 import { refuse } from '../refusal.ts';
 import { isTerminal, stateOf } from '../turn-states.ts';
+import { openRun } from './agent.ts';
 
 /** A fence that is not the one that its turn was given last writes nothing. */
 export function checkFence(draft: Draft, fence: Fence): void {
@@ -21,7 +22,7 @@ export function start(draft: Draft, change: ChangeOf<'attempt.start'>): Mark {
   const { kind, turnId } = change;
   const turn = openTurn(draft, turnId);
   if (turn.attempt) refuse('attempt_exists', { turnId, attempt: turn.attempt.attempt });
-  return give(draft, kind, turn, change.attempt as AttemptId, 1);
+  return give(draft, kind, turn, { attempt: change.attempt as AttemptId, token: 1 }, change.runId);
 }
 
 /** The next attempt, by compare-and-swap on the token that the last one holds. */
@@ -31,7 +32,7 @@ export function takeover(draft: Draft, change: ChangeOf<'attempt.takeover'>): Ma
   const attempt = change.attempt as AttemptId; // minted beforehand
   const held = turn.attempt?.token;
   if (held === undefined || held !== token) refuse('fenced', { turnId, attempt, token, currentToken: held ?? 0 });
-  return give(draft, kind, turn, attempt, token + 1);
+  return give(draft, kind, turn, { attempt, token: token + 1 }, change.runId);
 }
 
 function openTurn(draft: Draft, turnId: TurnId): Turn {
@@ -46,13 +47,15 @@ function give(
   draft: Draft,
   kind: 'attempt.start' | 'attempt.takeover',
   turn: Turn,
-  attempt: AttemptId,
-  token: number,
+  given: Fence,
+  runId: RunId | undefined,
 ): Mark {
   const { turnId } = turn;
   const { attempts } = draft.conversation;
+  const { attempt, token } = given;
   if (attempts.has(attempt)) refuse('attempt_exists', { turnId, attempt });
+  if (runId !== undefined) openRun(draft, runId);
   draft.become({ attempts: withMember(attempts, attempt, turnId) });
-  draft.replaceTurn({ ...turn, attempt: { attempt, token } });
-  return { kind, attempt, turnId, token };
+  draft.replaceTurn({ ...turn, attempt: given });
+  return { kind, attempt, turnId, token, ...(runId === undefined ? {} : { runId }) };
 }

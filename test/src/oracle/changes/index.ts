@@ -1,6 +1,7 @@
 import type { Change, ChangeEvent } from 'turnkeep/core';
 import type { ChangeOf, Draft, Mark } from '../draft.ts';
 import { refuse } from '../refusal.ts';
+import * as agent from './agent.ts';
 import * as attempt from './attempt.ts';
 import * as binding from './binding.ts';
 import * as checkpoint from './checkpoint.ts';
@@ -26,8 +27,16 @@ const RULES: Rules = {
   'leaf.select': turn.select,
   'operation.resolve': operation.resolve,
   'binding.save': binding.save,
+  'run.start': agent.startRun,
+  'run.end': agent.endRun,
   'attempt.start': attempt.start,
   'attempt.takeover': attempt.takeover,
+  'step.start': agent.startStep,
+  'step.finish': agent.finishStep,
+  'step.settle': agent.settleStep,
+  'interrupt.request': agent.requestInterrupt,
+  'interrupt.answer': agent.answerInterrupt,
+  'interrupt.expire': agent.expireInterrupt,
   'checkpoint.create': checkpoint.create,
   'checkpoint.advance': checkpoint.advance,
   'checkpoint.write': checkpoint.write,

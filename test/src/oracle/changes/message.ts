@@ -7,6 +7,7 @@ import { findMessage, inheritsTurns, ownTurn } from '../path.ts';
 import { refuse } from '../refusal.ts';
 import { sameJson } from '../same.ts';
 import { stateOf } from '../turn-states.ts';
+import { wordsOfCalls } from './agent.ts';
 
 /** The same id with the same content is a no-op, with other content a conflict. */
 export function append(draft: Draft, change: ChangeOf<'message.append'>): Mark {
@@ -96,5 +97,6 @@ export function redact(draft: Draft, change: ChangeOf<'message.redact'>): Mark {
   const at = new Date(draft.now).toISOString();
   if (stands) draft.redactions.set(stands, { reason, at, replacement: null });
   draft.redactions.set(message.words, { reason, at, replacement });
+  for (const words of wordsOfCalls(draft, message)) draft.redactions.set(words, { reason, at, replacement: null });
   return { kind, messageId };
 }

@@ -6,6 +6,7 @@ import { cutTurn, findMessage, findTurn, ownTurn, visibleMessages, visibleTurns 
 import { refuse } from '../refusal.ts';
 import { sameJson } from '../same.ts';
 import { hasStarted, isBusy, isTerminal, mayMove, stateOf } from '../turn-states.ts';
+import { withdrawInterrupts } from './agent.ts';
 
 /** Prompt, turn (`preparing`) and open operation, together. The active leaf stays. */
 export function submit(draft: Draft, change: ChangeOf<'turn.submit'>): Mark {
@@ -175,6 +176,7 @@ export function move(draft: Draft, turn: Turn, to: TurnState): TurnState {
   const { stamp } = draft;
   draft.replaceTurn({ ...turn, moves: [...turn.moves, { stamp, state: to }], base: starts ? stamp : turn.base });
   if (starts && to !== 'failed' && to !== 'cancelled') moveLeaf(draft, turnId);
+  if (isTerminal(to)) withdrawInterrupts(draft, turnId);
   draft.touch();
   return from;
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Draft } from '../draft.ts';
 import { TurnkeepError } from '../errors.ts';
-import type { AttemptId, TurnId } from '../ids.ts';
+import type { AttemptId, RunId, TurnId } from '../ids.ts';
 import { KEYS } from '../keys.ts';
 import type { Fence } from '../message.ts';
 import { packTurn } from '../rows.ts';
@@ -11,6 +11,7 @@ import { ownTurn } from '../tree/path.ts';
 import type { OwnTurn } from '../tree/path.ts';
 import { none } from './rule.ts';
 import type { Rule } from './rule.ts';
+import { openRun } from './run.ts';
 import { isTerminal } from './turn-states.ts';
 
 /** Refuses a commit whose fence is not the one that its turn was given last. */
@@ -32,14 +33,19 @@ export function requireFence(draft: Draft, turn: TurnRow, path: string): void {
 /** The first attempt at a turn; it holds token 1. */
 export const attemptStart: Rule<'attempt.start'> = {
   kind: 'attempt.start',
-  shape: z.strictObject({ kind: z.literal('attempt.start'), attempt: id.optional(), turnId: id }),
+  shape: z.strictObject({
+    kind: z.literal('attempt.start'),
+    attempt: id.optional(),
+    turnId: id,
+    runId: id.optional(),
+  }),
   complete: (change, mint) => ({ ...change, attempt: change.attempt ?? mint('att') }),
   records: none,
   apply(draft, change) {
     const turn = openTurn(draft, change.turnId);
     const held = turn.row.attempt;
     if (held) throw new TurnkeepError('attempt_exists', { turnId: change.turnId, attempt: held.attempt });
-    return give(draft, turn, change.attempt as AttemptId, 1, change.kind);
+    return give(draft, turn, change.kind, { attempt: change.attempt as AttemptId, token: 1, runId: change.runId });
   },
 };
 
@@ -51,6 +57,7 @@ export const attemptTakeover: Rule<'attempt.takeover'> = {
     attempt: id.optional(),
     turnId: id,
     fromToken: count,
+    runId: id.optional(),
   }),
   complete: (change, mint) => ({ ...change, attempt: change.attempt ?? mint('att') }),
   records: none,
@@ -62,7 +69,7 @@ export const attemptTakeover: Rule<'attempt.takeover'> = {
     if (currentToken === 0 || currentToken !== token) {
       throw new TurnkeepError('fenced', { turnId, attempt, token, currentToken });
     }
-    return give(draft, turn, attempt, token + 1, change.kind);
+    return give(draft, turn, change.kind, { attempt, token: token + 1, runId: change.runId });
   },
 };
 
@@ -76,14 +83,16 @@ function openTurn(draft: Draft, turnId: TurnId): OwnTurn {
 function give(
   draft: Draft,
   turn: OwnTurn,
-  attempt: AttemptId,
-  token: number,
   kind: 'attempt.start' | 'attempt.takeover',
+  given: { readonly attempt: AttemptId; readonly token: number; readonly runId: RunId | undefined },
 ) {
+  const { attempt, token, runId } = given;
   const key = KEYS.attempt(attempt);
   const { turnId } = turn.row;
   if (draft.get(key)) throw new TurnkeepError('attempt_exists', { turnId, attempt });
-  draft.put(key, [turnId]);
+  if (runId !== undefined) openRun(draft, runId);
+  draft.put(key, runId === undefined ? [turnId] : [turnId, runId]);
   draft.put(KEYS.turn(turn.branch, turn.position), packTurn({ ...turn.row, attempt: { attempt, token } }));
-  return { kind, attempt, turnId, token };
+  const event = { kind, attempt, turnId, token };
+  return runId === undefined ? event : { ...event, runId };
 }

@@ -22,7 +22,15 @@ export const conversationErase: Rule<'conversation.erase'> = {
     const { head } = draft;
     if (draft.version === 1) throw new TurnkeepError('conversation_not_found', { conversationId: head.conversationId });
     head.erasedAt = draft.envelope.now;
-    Object.assign(head, { leaf: null, busy: [], openOperation: null, lastMessage: null, fields: null, owner: null });
+    Object.assign(head, {
+      leaf: null,
+      busy: [],
+      openOperation: null,
+      openInterrupts: [],
+      lastMessage: null,
+      fields: null,
+      owner: null,
+    });
     collectAgain(draft, head.source);
     return change.reason === undefined ? { kind: change.kind } : { kind: change.kind, reason: change.reason };
   },

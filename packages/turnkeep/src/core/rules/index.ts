@@ -8,8 +8,11 @@ import { conversationErase } from './erase.ts';
 import { conversationFork } from './fork.ts';
 import { messageAppend, messageRedact } from './message.ts';
 import { operationResolve } from './operation.ts';
+import { interruptAnswer, interruptExpire, interruptRequest } from './interrupt.ts';
 import type { Rule } from './rule.ts';
+import { runEnd, runStart } from './run.ts';
 import { stateUpdate } from './state.ts';
+import { stepFinish, stepSettle, stepStart } from './step.ts';
 import { summaryCommit } from './summary.ts';
 import { taskAmend, taskCreate, taskTransition } from './task.ts';
 import { leafSelect, turnAdvance, turnRecord, turnSubmit } from './turn.ts';
@@ -28,8 +31,16 @@ export const RULES: { readonly [Kind in ChangeKind]: Rule<Kind> } = {
   'leaf.select': leafSelect,
   'operation.resolve': operationResolve,
   'binding.save': bindingSave,
+  'run.start': runStart,
+  'run.end': runEnd,
   'attempt.start': attemptStart,
   'attempt.takeover': attemptTakeover,
+  'step.start': stepStart,
+  'step.finish': stepFinish,
+  'step.settle': stepSettle,
+  'interrupt.request': interruptRequest,
+  'interrupt.answer': interruptAnswer,
+  'interrupt.expire': interruptExpire,
   'checkpoint.create': checkpointCreate,
   'checkpoint.advance': checkpointAdvance,
   'checkpoint.write': checkpointWrite,

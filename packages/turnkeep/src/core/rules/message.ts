@@ -3,8 +3,10 @@ import type { MessageAppend } from '../change.ts';
 import type { Draft } from '../draft.ts';
 import { sameJson } from '../encoding.ts';
 import { TurnkeepError } from '../errors.ts';
-import type { MessageId } from '../ids.ts';
+import type { ConversationId, MessageId } from '../ids.ts';
 import type { JsonObject } from '../json.ts';
+import { KEYS } from '../keys.ts';
+import type { Redaction } from '../log.ts';
 import { callsOf } from '../message.ts';
 import type { RecordRef } from '../head.ts';
 import type { MessageContent, Role } from '../message.ts';
@@ -13,9 +15,10 @@ import { id, newMessage, parts, shortText } from '../shapes.ts';
 import { callPlaces, nearestOn, ownCallsAt } from '../tree/calls.ts';
 import { findMessage } from '../tree/messages.ts';
 import type { PlacedMessage } from '../tree/messages.ts';
-import { ownTurn, pathTo, turnAt } from '../tree/path.ts';
+import { ownTurn, pathTo, scanPrefix, turnAt } from '../tree/path.ts';
 import type { OwnTurn } from '../tree/path.ts';
-import { WHOLE } from '../rows.ts';
+import { unpackInterrupt, unpackStep, WHOLE } from '../rows.ts';
+import type { LocalRef } from '../rows.ts';
 import { placeMessage } from './append.ts';
 import type { Target } from './append.ts';
 import { requireFence } from './attempt.ts';
@@ -160,6 +163,32 @@ function wordsOf(draft: Draft, { row }: PlacedMessage): { readonly role: Role; r
   return { role: redaction?.role ?? 'user', shown };
 }
 
+/** What was recorded of a tool call says its input and its result again: its step, the interrupt that asked for it. */
+function redactSteps(draft: Draft, message: PlacedMessage, redaction: Redaction): void {
+  const { owner, branch, position } = message;
+  const turn = turnAt(draft.rows, owner, branch, position);
+  const calls = [...message.row.calls, ...message.row.answers];
+  if (!turn || calls.length === 0) return;
+  const { turnId } = turn;
+  for (const callId of calls) {
+    const step = draft.rows.get(owner, KEYS.step(turnId, callId));
+    if (step) redactAll(draft, owner, [unpackStep(step).start, unpackStep(step).end], redaction);
+  }
+  for (const { value } of scanPrefix(draft.rows, owner, KEYS.interruptsOf(turnId))) {
+    const { callId, request, answer } = unpackInterrupt(turnId, value);
+    if (callId !== null && calls.includes(callId)) redactAll(draft, owner, [request, answer], redaction);
+  }
+}
+
+function redactAll(
+  draft: Draft,
+  owner: ConversationId,
+  refs: readonly (LocalRef | null)[],
+  redaction: Redaction,
+): void {
+  for (const ref of refs) if (ref) draft.redact({ owner, ...ref }, redaction);
+}
+
 /** Takes a message's words away wherever they are shared. */
 export const messageRedact: Rule<'message.redact'> = {
   kind: 'message.redact',
@@ -178,6 +207,7 @@ export const messageRedact: Rule<'message.redact'> = {
     const { role, shown } = wordsOf(draft, message);
     if (!shown && !change.replacement) return { kind, messageId, noop: true };
     const redaction = { reason, at: draft.envelope.now, role };
+    redactSteps(draft, message, redaction);
     // What stood in the place of words that are gone goes too.
     if (shown && shown !== message.row.ref) draft.redact(shown, redaction);
     if (!change.replacement) {

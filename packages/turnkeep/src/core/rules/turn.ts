@@ -20,6 +20,7 @@ import type { NewPlace } from '../tree/place.ts';
 import { findMessage } from '../tree/messages.ts';
 import { placeMessage, touch } from './append.ts';
 import { requireFence } from './attempt.ts';
+import { withdrawInterrupts } from './open-interrupts.ts';
 import { none, one } from './rule.ts';
 import type { Rule } from './rule.ts';
 import { hasStarted, isBusy, isLegalAdvance, isTerminal } from './turn-states.ts';
@@ -279,6 +280,7 @@ export function advance(draft: Draft, turn: OwnTurn, to: TurnState): TurnState {
   draft.put(KEYS.turnState(turn.branch, turn.position, version, index), [to]);
   if (starts && to !== 'failed' && to !== 'cancelled') moveLeaf(draft, turnId);
   markBusy(draft, turnId, isBusy(to));
+  if (isTerminal(to)) withdrawInterrupts(draft, turnId);
   touch(draft);
   return from;
 }

@@ -62,6 +62,15 @@ async function playSecrets(store: Store, id = 'c'): Promise<void> {
     { kind: 'commitment.add', commitmentId: 'c1', content: word, type: word },
     { kind: 'state.update', objective: word, stage: word, nextStep: word, blockers: [word], plan: [json] },
     { kind: 'binding.save', turnId: 't1', history: word, cursor: json, capture: 'live' },
+    { kind: 'run.start', runId: 'r1', agent: word, baseTurnId: 't1', metadata: json },
+    { kind: 'run.end', runId: 'r1', status: 'failed', reason: { code: 'x', message: word } },
+    { kind: 'step.start', turnId: 't1', callId: 'l1', name: word, input: json },
+    { kind: 'step.finish', turnId: 't1', key: 'l1', outcome: { status: 'succeeded', result: json } },
+    { kind: 'step.start', turnId: 't1', key: word, name: word },
+    { kind: 'step.settle', turnId: 't1', key: word, outcome: { status: 'failed', code: 'x', message: word } },
+    { kind: 'interrupt.request', interruptId: word, turnId: 't1', type: 'input', callId: 'l1', payload: json },
+    { kind: 'interrupt.answer', interruptId: word, by: word, response: json },
+    { kind: 'interrupt.request', interruptId: 'i2', turnId: 't1', type: 'input', payload: json },
     { kind: 'turn.advance', turnId: 't1', to: 'completed' },
   ]);
   await store.commit(id, [{ kind: 'conversation.update', readThrough: { reader: word, sequence: 1 } }]);
@@ -187,6 +196,9 @@ export const erasure: readonly ConformanceCase[] = [
       'state.update',
       'conversation.fork',
       'message.redact',
+      'run.start',
+      'step.start',
+      'interrupt.answer',
     ] as const
   ).map((kind) =>
     given('R6', `a late write to an erased conversation is refused: ${kind}`, async (store) => {

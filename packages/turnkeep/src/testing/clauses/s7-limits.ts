@@ -202,6 +202,20 @@ const structures: readonly ConformanceCase[] = [
       );
     },
   ),
+  given('S7', `openInterrupts: ${LIMITS.openInterrupts} questions are accepted, one more is refused`, async (store) => {
+    await play(store, 'submitted', 'c');
+    await store.commit('c', [{ kind: 'turn.advance', turnId: 't3', to: 'running' }]);
+    const ask = { kind: 'interrupt.request' as const, turnId: 't3', type: 'input', payload: null };
+    const max = LIMITS.openInterrupts;
+    await store.commit(
+      'c',
+      list(max).map(() => ask),
+    );
+    const details = { limit: 'openInterrupts', max, actual: max + 1, path: AT };
+    await store.untouchedBy(async () => refused(store.commit('c', [ask]), 'limit_exceeded', details));
+    await store.commit('c', [{ kind: 'turn.advance', turnId: 't3', to: 'cancelled' }]);
+    same((await (await store.look('c')).interrupts()).length, 0, 'questions of a turn that has ended');
+  }),
   given('S7', `busyTurns: ${LIMITS.busyTurns} turns at work are accepted, one more is refused`, async (store) => {
     const turnIds = list(LIMITS.busyTurns + 1);
     for (const [at, turnId] of turnIds.entries()) {
@@ -272,6 +286,7 @@ const ELSEWHERE: { readonly [Limit in LimitName]?: string } = {
   commitBytes: 'the cases of sizes',
   branchDepth: 'the cases of structures',
   busyTurns: 'the cases of structures',
+  openInterrupts: 'the cases of structures',
   pageMessages: 'the cases of readings',
   pageRows: 'the cases of readings',
   queryBytes: 'the cases of readings',

@@ -1,0 +1,47 @@
+import { describe, expect, test } from 'vitest';
+import { fork, submit, turn } from '../changes.testkit.ts';
+import type { Change } from '../change.ts';
+import { readRun, runOfAttempt } from '../read/agent.ts';
+import { commit, given } from '../story.testkit.ts';
+import type { Story } from '../story.testkit.ts';
+
+function start(runId: string, baseTurnId?: string): Change {
+  return { kind: 'run.start', runId, agent: 'clerk', baseTurnId };
+}
+
+const failed: Change = { kind: 'run.end', runId: 'r1', status: 'failed', reason: { code: 'lost', message: 'gone' } };
+
+function seen(story: Story, runId: string) {
+  const { tree, bodies } = story.seen();
+  return readRun(tree, bodies, runId);
+}
+
+describe('run.start', () => {
+  test('says which agent, and the turn that it goes on from, be it inherited', () => {
+    const story = given(commit(...turn('t1')), commit(fork('c', 't1.q')).to('fork'));
+    story.when(commit(start('r1', 't1'))).thenWrites({ runId: 'r1', baseTurnId: 't1' });
+    expect(seen(story, 'r1')).toMatchObject({ agent: 'clerk', status: 'running', endedAt: null });
+    story.when(commit(start('r1', 't1')).to('fork')).thenWrites({ runId: 'r1' });
+    story.when(commit(start('r1'))).thenRefuses('run_exists', { runId: 'r1' });
+    story.when(commit(start('r2', 'x'))).thenRefuses('no_turn', { turnId: 'x' });
+  });
+});
+
+describe('run.end', () => {
+  test('is said once, with its reason', () => {
+    const story = given(commit(start('r1')));
+    story.when(commit(failed)).thenWrites({ status: 'failed' });
+    expect(seen(story, 'r1')).toMatchObject({ status: 'failed', reason: { code: 'lost', message: 'gone' } });
+    story.when(commit(failed)).thenRefuses('run_ended', { runId: 'r1', status: 'failed' });
+    story.when(commit({ kind: 'run.end', runId: 'r2', status: 'completed' })).thenRefuses('no_run', { runId: 'r2' });
+  });
+});
+
+test('an attempt names a run that has not ended', () => {
+  const story = given(commit(submit('t1'), start('r1')));
+  const attempt = (runId: string): Change => ({ kind: 'attempt.start', turnId: 't1', attempt: 'one', runId });
+  story.when(commit(attempt('x'))).thenRefuses('no_run', { runId: 'x' });
+  story.when(commit(failed, attempt('r1'))).thenRefuses('run_ended', { runId: 'r1', status: 'failed' });
+  story.when(commit(attempt('r1'))).thenWrites({ attempt: 'one', token: 1, runId: 'r1' });
+  expect(runOfAttempt(story.seen().tree, 'one')).toBe('r1');
+});

@@ -1,0 +1,158 @@
+import { z } from 'zod';
+import type { StepOutcome } from '../change.ts';
+import type { Draft } from '../draft.ts';
+import { sameJson } from '../encoding.ts';
+import { TurnkeepError } from '../errors.ts';
+import type { MessageId, TurnId } from '../ids.ts';
+import type { JsonObject } from '../json.ts';
+import { KEYS } from '../keys.ts';
+import { packStep, unpackStep } from '../rows.ts';
+import type { LocalRef, StepRow } from '../rows.ts';
+import { code, id, json, shortText } from '../shapes.ts';
+import type { OwnTurn } from '../tree/path.ts';
+import { one } from './rule.ts';
+import type { Rule } from './rule.ts';
+import { assertCalledIn, turnAtWork } from './turn-at-work.ts';
+
+/**
+ * The life of a step: `started → succeeded | failed` by the attempt that does it, or settled by a later one, which may
+ * also say `retry`. A step is started again from `retry`; from `started` and `failed` only where it is safe to repeat; from
+ * `succeeded` never.
+ */
+
+const succeeded = z.strictObject({
+  status: z.literal('succeeded'),
+  result: json.optional(),
+  messageId: id.optional(),
+});
+const failed = z.strictObject({ status: z.literal('failed'), code, message: z.string() });
+const outcome: z.ZodType<StepOutcome> = z
+  .union([succeeded, failed])
+  .refine(
+    (one) => one.status === 'failed' || one.result === undefined || one.messageId === undefined,
+    'result or messageId, not both',
+  );
+
+/** The token of the attempt that holds a turn; 0 where none does. */
+function tokenOf(turn: OwnTurn): number {
+  return turn.row.attempt?.token ?? 0;
+}
+
+function stepAt(draft: Draft, turnId: TurnId, key: string): StepRow | undefined {
+  const value = draft.get(KEYS.step(turnId, key));
+  return value && unpackStep(value);
+}
+
+export const stepStart: Rule<'step.start'> = {
+  kind: 'step.start',
+  shape: z
+    .strictObject({
+      kind: z.literal('step.start'),
+      turnId: id,
+      key: id.optional(),
+      callId: id.optional(),
+      repeat: z.enum(['never', 'safe', 'reconcile']).optional(),
+      name: shortText.optional(),
+      input: json.optional(),
+    })
+    .refine((change) => change.key !== undefined || change.callId !== undefined, 'a key, or the call that it is for'),
+  complete: (change) => ({ ...change, key: change.key ?? change.callId }),
+  records: one,
+  apply(draft, change, path) {
+    const { kind, turnId, callId, repeat = 'never', name, input } = change;
+    const key = change.key as string; // `complete` gave it one
+    const turn = turnAtWork(draft, turnId, path);
+    assertCalledIn(draft, turn, callId);
+    const known = stepAt(draft, turnId, key);
+    if (known) assertMayRestart(turnId, key, known);
+    const words = { name, input } as JsonObject;
+    const start = known
+      ? sameStart(draft, turnId, key, known, words)
+      : { version: draft.version, index: draft.addRecord(words, path) };
+    const starts = (known?.starts ?? 0) + 1;
+    const row = { status: 'started' as const, token: tokenOf(turn), repeat, starts, start };
+    draft.put(KEYS.step(turnId, key), packStep({ ...row, startedAt: draft.version, end: null, messageId: null }));
+    const event = { kind, turnId, key, starts, ...(callId === undefined ? {} : { callId }) };
+    return known ? event : { ...event, record: start.index };
+  },
+};
+
+function assertMayRestart(turnId: TurnId, key: string, { status, repeat }: StepRow): void {
+  if (status === 'retry' || (repeat === 'safe' && status !== 'succeeded')) return;
+  if (status === 'started') throw new TurnkeepError('ambiguous', { turnId, keys: [key] });
+  throw new TurnkeepError('step_ended', { turnId, key, status });
+}
+
+/** The record of the first start: whoever does it again does the same. */
+function sameStart(draft: Draft, turnId: TurnId, key: string, known: StepRow, words: JsonObject): LocalRef {
+  const ref = { owner: draft.conversationId, ...known.start };
+  const said = draft.body(ref);
+  if (said !== undefined && !sameJson(said, words)) throw new TurnkeepError('step_conflict', { turnId, key });
+  if (said !== undefined) draft.saltWith(ref);
+  return known.start;
+}
+
+export const stepFinish: Rule<'step.finish'> = {
+  kind: 'step.finish',
+  shape: z.strictObject({ kind: z.literal('step.finish'), turnId: id, key: id, outcome }),
+  complete: (change) => change,
+  records: one,
+  apply(draft, change, path) {
+    const { kind, turnId, key } = change;
+    const turn = turnAtWork(draft, turnId, path);
+    const known = startedStep(draft, turnId, key);
+    // What an earlier attempt began may have been done and may not: that is for `step.settle` to say.
+    if (known.token !== tokenOf(turn)) throw new TurnkeepError('ambiguous', { turnId, keys: [key] });
+    return { kind, turnId, key, ...end(draft, turn, key, known, change.outcome, path) };
+  },
+};
+
+export const stepSettle: Rule<'step.settle'> = {
+  kind: 'step.settle',
+  shape: z.strictObject({
+    kind: z.literal('step.settle'),
+    turnId: id,
+    key: id,
+    outcome: z.union([outcome, z.strictObject({ status: z.literal('retry') })]),
+  }),
+  complete: (change) => change,
+  records: one,
+  apply(draft, change, path) {
+    const { kind, turnId, key, outcome: settled } = change;
+    const turn = turnAtWork(draft, turnId, path);
+    const known = startedStep(draft, turnId, key);
+    if (settled.status !== 'retry') return { kind, turnId, key, ...end(draft, turn, key, known, settled, path) };
+    draft.put(KEYS.step(turnId, key), packStep({ ...known, status: 'retry' }));
+    return { kind, turnId, key, status: 'retry' };
+  },
+};
+
+function startedStep(draft: Draft, turnId: TurnId, key: string): StepRow {
+  const known = stepAt(draft, turnId, key);
+  if (!known) throw new TurnkeepError('no_step', { turnId, key });
+  if (known.status !== 'started') throw new TurnkeepError('step_ended', { turnId, key, status: known.status });
+  return known;
+}
+
+function end(
+  draft: Draft,
+  turn: OwnTurn,
+  key: string,
+  known: StepRow,
+  how: StepOutcome,
+  path: string,
+): { readonly status: StepOutcome['status']; readonly record: number } {
+  const { status, ...words } = how;
+  const messageId = how.status === 'succeeded' ? (how.messageId ?? null) : null;
+  if (messageId !== null) assertSaidIn(draft, turn, messageId);
+  const record = draft.addRecord(words, `${path}.outcome`);
+  const row = { ...known, status, end: { version: draft.version, index: record }, messageId };
+  draft.put(KEYS.step(turn.row.turnId, key), packStep(row));
+  return { status, record };
+}
+
+function assertSaidIn(draft: Draft, turn: OwnTurn, messageId: MessageId): void {
+  const place = draft.get(KEYS.messageId(messageId));
+  if (place?.[0] === turn.branch && place[1] === turn.position) return;
+  throw new TurnkeepError('no_message', { messageId });
+}

@@ -1,0 +1,114 @@
+import { TurnkeepError, isTurnkeepError } from '../core/errors.ts';
+import type { ConversationId, InterruptId, NamespaceId, TurnId } from '../core/ids.ts';
+import type { Json } from '../core/json.ts';
+import { KEYS } from '../core/keys.ts';
+import { readInterrupt } from '../core/read/agent.ts';
+import type { Interrupt } from '../core/read/agent.ts';
+import { Bodies } from '../core/read/bodies.ts';
+import { assertNotAborted } from './abort.ts';
+import type { Access, WriteOptions } from './access.ts';
+import { livingHeads } from './living.ts';
+
+/** An open interrupt with the conversation that asks. */
+export interface OpenInterrupt extends Interrupt {
+  readonly conversationId: ConversationId;
+}
+
+export interface AnswerOptions extends Pick<WriteOptions, 'idempotencyKey' | 'signal'> {
+  /** Who answers. */
+  readonly by: string;
+  readonly response: Json;
+  /** The conversation that asks: it need not be looked for, and of two that ask under one id this one is meant. */
+  readonly conversationId?: ConversationId | undefined;
+}
+
+export interface Answered {
+  readonly conversationId: ConversationId;
+  readonly turnId: TurnId;
+  /** False where somebody else had answered before: that answer stands. */
+  readonly first: boolean;
+}
+
+/**
+ * The open interrupts of a namespace, conversation by conversation, the newest conversation first. Its cost follows the
+ * number of conversations: their heads are read, and say which of them ask.
+ */
+export async function* openInterrupts(
+  access: Access,
+  namespace: NamespaceId,
+  signal?: AbortSignal,
+): AsyncGenerator<OpenInterrupt> {
+  for await (const { conversationId, openInterrupts: ids } of livingHeads(access, namespace)) {
+    assertNotAborted(signal);
+    if (ids.length === 0) continue;
+    yield* await access.read(namespace, (rows) => {
+      const head = rows.head(conversationId);
+      if (!head) return [];
+      const bodies = new Bodies(rows, access.surroundings.sha256);
+      const found = head.openInterrupts.flatMap((id) => readInterrupt({ rows, head }, bodies, id) ?? []);
+      return found.map((interrupt) => ({ ...interrupt, conversationId }));
+    });
+  }
+}
+
+/** Answers an interrupt wherever in the namespace it is; the first answer stands. */
+export async function answerInterrupt(
+  access: Access,
+  namespace: NamespaceId,
+  interruptId: InterruptId,
+  options: AnswerOptions,
+): Promise<Answered> {
+  const { by, response, conversationId: named, ...sent } = options;
+  const conversationId = named ?? (await conversationOf(access, namespace, interruptId));
+  const change = { kind: 'interrupt.answer' as const, interruptId, by, response };
+  try {
+    const { events } = await access.write(namespace, conversationId, [change], sent);
+    return { conversationId, turnId: events[0]?.['turnId'] as TurnId, first: true };
+  } catch (error) {
+    if (!isTurnkeepError(error, 'interrupt_closed') || error.details.status !== 'answered') throw error;
+    return { conversationId, turnId: await turnOf(access, namespace, conversationId, interruptId), first: false };
+  }
+}
+
+async function turnOf(
+  access: Access,
+  namespace: NamespaceId,
+  conversationId: ConversationId,
+  interruptId: InterruptId,
+): Promise<TurnId> {
+  const row = await access.read(namespace, (rows) => rows.get(conversationId, KEYS.interruptId(interruptId)));
+  if (!row) throw new TurnkeepError('no_interrupt', { interruptId });
+  return row[0] as TurnId;
+}
+
+/** The conversation that asks: of those that still wait if there is one, else of all. */
+async function conversationOf(
+  access: Access,
+  namespace: NamespaceId,
+  interruptId: InterruptId,
+): Promise<ConversationId> {
+  const waiting: ConversationId[] = [];
+  const others: ConversationId[] = [];
+  for await (const head of livingHeads(access, namespace)) {
+    const { conversationId } = head;
+    if (head.openInterrupts.includes(interruptId)) waiting.push(conversationId);
+    else if (waiting.length === 0 && (await knows(access, namespace, conversationId, interruptId)))
+      others.push(conversationId);
+  }
+  const found = waiting.length > 0 ? waiting : others;
+  if (found.length > 1) {
+    const reason = `${found.length} conversations have an interrupt of this id: name the one that is meant`;
+    throw new TurnkeepError('invalid_value', { path: 'conversationId', reason });
+  }
+  if (found[0] === undefined) throw new TurnkeepError('no_interrupt', { interruptId });
+  return found[0];
+}
+
+async function knows(
+  access: Access,
+  namespace: NamespaceId,
+  conversationId: ConversationId,
+  interruptId: InterruptId,
+): Promise<boolean> {
+  return access.read(namespace, (rows) => rows.get(conversationId, KEYS.interruptId(interruptId)) !== undefined);
+}
