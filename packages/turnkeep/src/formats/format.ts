@@ -1,0 +1,161 @@
+import { TurnkeepError } from '../core/errors.ts';
+import { parseJson } from '../core/json.ts';
+import type { Json, JsonObject } from '../core/json.ts';
+import { sameJson } from '../core/encoding.ts';
+import type { MessageContent, NewMessage, Role, ToolResultPart } from '../core/message.ts';
+import { isObject } from './patch.ts';
+
+/**
+ * A provider's messages and ours. `parse` makes one message of ours of each of theirs, and `render` gives back exactly
+ * what was parsed, key order aside: what our words cannot say stays beside them (`providerMetadata` of a part, `metadata`
+ * of a message, both under the format's name), and what they cannot say at all stays whole, as an opaque part.
+ *
+ * What came from one provider can be rendered for another. Then only what is private to the first is left out, and the
+ * rendering says what: {@link LeftOut}.
+ */
+export interface Format {
+  readonly name: FormatName;
+  /** Messages of ours for a list of theirs, one for each, in order. `invalid_value` for what is not a list of JSON objects. */
+  parse(messages: unknown): readonly NewMessage[];
+  /** Their messages for ours, in order; one of ours may become none or several. It does not repair: see `conversation.context`. */
+  render(messages: readonly MessageContent[], options?: RenderOptions): Rendering;
+}
+
+export const FORMAT_NAMES = ['openai-chat', 'openai-responses', 'anthropic', 'ai-sdk', 'ai-sdk-ui'] as const;
+export type FormatName = (typeof FORMAT_NAMES)[number];
+
+export interface RenderOptions {
+  /** Where a provider finds an attachment: a URL, or its bytes as a data URL. Without one its name stands in its place. */
+  readonly attachmentUrl?: ((digest: string) => string | undefined) | undefined;
+}
+
+export interface Rendering {
+  readonly messages: readonly JsonObject[];
+  readonly leftOut: readonly LeftOut[];
+}
+
+/** What a rendering does not show as it was. */
+export interface LeftOut {
+  /** The message's place in the list that was rendered. */
+  readonly message: number;
+  /** The kind of what was left out: a part's type, an opaque part's kind, `metadata`. */
+  readonly what: string;
+  /** `private`: it means something to its provider only. `stand_in`: a line of text stands in its place. */
+  readonly why: 'private' | 'stand_in';
+}
+
+/** What a codec is told of the list that it renders. */
+export interface RenderContext {
+  attachmentUrl(digest: string): string | undefined;
+  /** The name of the tool that was called; the call's id where no call is in the list. */
+  toolName(callId: string): string;
+  /** The result of a call, where another message of the list holds it. */
+  resultElsewhere(callId: string): ToolResultPart | undefined;
+  /** True where a call with this id is in the list. */
+  isCalled(callId: string): boolean;
+  leave(what: string, why: LeftOut['why']): void;
+}
+
+/** How one kind of message is read and written. */
+export interface Codec {
+  readonly name: FormatName;
+  roleOf(native: JsonObject): Role;
+  /** `undefined` where the message is nothing that is known. */
+  parse(native: JsonObject): NewMessage | undefined;
+  render(message: MessageContent, context: RenderContext): readonly JsonObject[];
+}
+
+/** For a message that is rendered by itself, to see what it says. */
+export const QUIET: RenderContext = {
+  attachmentUrl: () => undefined,
+  toolName: (callId) => callId,
+  resultElsewhere: () => undefined,
+  isCalled: () => true,
+  leave: () => undefined,
+};
+
+/** A format of its codec. What the codec does not give back exactly is kept whole. */
+export function formatOf(codec: Codec): Format {
+  return {
+    name: codec.name,
+    parse: (messages) => listOf(messages).map((native) => parseOne(codec, native)),
+    render(messages, options = {}) {
+      const leftOut: LeftOut[] = [];
+      const paired = pairing(messages);
+      const rendered = messages.flatMap((message, at) => {
+        const leave = (what: string, why: LeftOut['why']) => void leftOut.push({ message: at, what, why });
+        const attachmentUrl = (digest: string) => options.attachmentUrl?.(digest);
+        return renderOne(codec, message, { ...paired(message), leave, attachmentUrl });
+      });
+      return { messages: rendered, leftOut };
+    },
+  };
+}
+
+function listOf(messages: unknown): readonly JsonObject[] {
+  const list = parseJson(messages, 'messages');
+  if (!Array.isArray(list))
+    throw new TurnkeepError('invalid_value', { path: 'messages', reason: 'a list is asked for' });
+  return list.map((native: Json, at) => {
+    if (isObject(native)) return native;
+    throw new TurnkeepError('invalid_value', { path: `messages[${at}]`, reason: 'a message is an object' });
+  });
+}
+
+function parseOne(codec: Codec, native: JsonObject): NewMessage {
+  const message = codec.parse(native);
+  if (message && givesBack(codec, message, native)) return message;
+  return { role: codec.roleOf(native), parts: [{ type: 'opaque', kind: wholeKind(codec), value: native }] };
+}
+
+function givesBack(codec: Codec, message: NewMessage, native: JsonObject): boolean {
+  const said = codec.render(message, QUIET);
+  return said.length === 1 && sameJson(said[0], native);
+}
+
+function renderOne(codec: Codec, message: MessageContent, context: RenderContext): readonly JsonObject[] {
+  const [first] = message.parts;
+  if (message.parts.length === 1 && first?.type === 'opaque' && first.kind === wholeKind(codec)) {
+    return [first.value as JsonObject]; // only parseOne makes one, of an object
+  }
+  reportForeign(codec, message, context);
+  return codec.render(message, context);
+}
+
+/** What messages and parts keep for other providers means nothing to this one. */
+function reportForeign(codec: Codec, message: MessageContent, context: RenderContext): void {
+  if (isForeign(codec, message.metadata)) context.leave('metadata', 'private');
+  for (const part of message.parts) {
+    if (isForeign(codec, part.providerMetadata)) context.leave(`${part.type}.providerMetadata`, 'private');
+  }
+}
+
+function isForeign(codec: Codec, metadata: Json | undefined): boolean {
+  if (!isObject(metadata)) return false;
+  return FORMAT_NAMES.some((name) => name !== codec.name && Object.hasOwn(metadata, name));
+}
+
+function wholeKind(codec: Codec): string {
+  return `${codec.name}.message`;
+}
+
+type Pairing = Pick<RenderContext, 'toolName' | 'resultElsewhere' | 'isCalled'>;
+
+function pairing(messages: readonly MessageContent[]): (message: MessageContent) => Pairing {
+  const names = new Map<string, string>();
+  const results = new Map<string, { readonly holder: MessageContent; readonly result: ToolResultPart }>();
+  for (const message of messages) {
+    for (const part of message.parts) {
+      if (part.type === 'tool_call') names.set(part.callId, part.name);
+      if (part.type === 'tool_result') results.set(part.callId, { holder: message, result: part });
+    }
+  }
+  return (message) => ({
+    toolName: (callId) => names.get(callId) ?? callId,
+    isCalled: (callId) => names.has(callId),
+    resultElsewhere(callId) {
+      const found = results.get(callId);
+      return found && found.holder !== message ? found.result : undefined;
+    },
+  });
+}

@@ -1,0 +1,223 @@
+import { describe, expect, test } from 'vitest';
+import { isTurnkeepError } from '../core/errors.ts';
+import type { MessageContent } from '../core/message.ts';
+import { aiSdk, aiSdkUi, anthropic, FORMATS, openaiChat, openaiResponses } from './index.ts';
+
+const call = (callId: string, input: object = { city: 'Oslo' }) =>
+  ({ type: 'tool_call', callId, name: 'weather', input: input as { city: string } }) as const;
+const result = (callId: string, output = 'sun') => ({ type: 'tool_result', callId, status: 'ok', output }) as const;
+
+describe('what a format reads', () => {
+  test('words become parts', () => {
+    expect(openaiChat.parse([{ role: 'user', content: 'Hello' }])).toEqual([
+      { role: 'user', parts: [{ type: 'text', text: 'Hello' }] },
+    ]);
+    expect(
+      anthropic.parse([{ role: 'assistant', content: [{ type: 'thinking', thinking: 'Hm', signature: 's' }] }]),
+    ).toEqual([{ role: 'assistant', parts: [{ type: 'reasoning', text: 'Hm', signature: 's' }] }]);
+    expect(
+      openaiResponses.parse([{ type: 'function_call', call_id: 'c', name: 'weather', arguments: '{"city":"Oslo"}' }]),
+    ).toEqual([{ role: 'assistant', parts: [call('c')] }]);
+  });
+
+  test('arguments that do not come back from their value stay text', () => {
+    const exact = '{"id":1234567890123456789}';
+    const native = {
+      role: 'assistant',
+      tool_calls: [{ id: 'c', type: 'function', function: { name: 'f', arguments: exact } }],
+    };
+    const [message] = openaiChat.parse([native]);
+    expect(message?.parts).toEqual([{ type: 'tool_call', callId: 'c', name: 'f', inputText: exact }]);
+    expect(openaiChat.render([message as MessageContent]).messages).toEqual([native]);
+  });
+
+  test('fields and blocks of tomorrow survive', () => {
+    const natives = {
+      'openai-chat': {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'Hi', mood: 'glad' },
+          { type: 'smell', of: 'rain' },
+        ],
+        weight: 2,
+      },
+      'openai-responses': { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}', urgency: { high: true } },
+      anthropic: {
+        role: 'user',
+        content: [{ type: 'text', text: 'Hi', cache_control: null, hue: 1 }, { type: 'dream' }],
+        since: 1,
+      },
+      'ai-sdk': {
+        role: 'assistant',
+        content: [
+          { type: 'text', text: 'Hi', tone: 'dry' },
+          { type: 'hologram', at: [1] },
+        ],
+        x: null,
+      },
+      'ai-sdk-ui': {
+        id: '',
+        role: 'assistant',
+        parts: [{ type: 'text', text: 'Hi', tone: 'dry' }, { type: 'hologram' }],
+        x: null,
+      },
+    };
+    for (const [name, native] of Object.entries(natives)) {
+      const format = FORMATS[name as keyof typeof natives];
+      expect(format.render(format.parse([native])).messages).toEqual([native]);
+    }
+  });
+
+  test('messages without sense, hostile keys and repeated ids survive whole', () => {
+    const hostile = [
+      {},
+      { role: 7, content: { not: 'a list' } },
+      JSON.parse('{"role":"user","content":[{"type":"text","text":"a","__proto__":{"polluted":true}}]}') as object,
+      { role: 'tool', tool_call_id: '', content: 'no id of ours' },
+      {
+        role: 'assistant',
+        tool_calls: [
+          { id: 'c', type: 'function', function: { name: 'f', arguments: '' } },
+          { id: 'c', type: 'function', function: { name: 'g', arguments: '' } },
+        ],
+      },
+      {
+        role: 'user',
+        content: [
+          { type: 'tool_result', tool_use_id: 'c' },
+          { type: 'tool_result', tool_use_id: 'c' },
+        ],
+      },
+      { role: 'user', content: null, parts: null, type: 'function_call', call_id: '\u0000' },
+    ];
+    for (const format of Object.values(FORMATS)) {
+      for (const native of hostile) expect(format.render(format.parse([native])).messages).toEqual([native]);
+    }
+  });
+
+  test('what is no list of JSON objects is refused with its path', () => {
+    const refusal = (value: unknown) => {
+      try {
+        return openaiChat.parse(value);
+      } catch (error) {
+        return isTurnkeepError(error, 'invalid_value') ? error.details.path : error;
+      }
+    };
+    expect(refusal('text')).toBe('messages');
+    expect(refusal([{ role: 'user' }, 'text'])).toBe('messages[1]');
+    expect(refusal([{ role: 'user', content: 1n }])).toBe('messages[0].content');
+  });
+});
+
+describe('orphan, parallel and reordered results', () => {
+  const messages: readonly MessageContent[] = [
+    { role: 'assistant', parts: [call('a'), call('b')] },
+    { role: 'tool', parts: [result('b')] },
+    { role: 'tool', parts: [result('a')] },
+    { role: 'tool', parts: [result('z', 'nobody asked')] },
+  ];
+
+  test.each(Object.values(FORMATS).filter(({ name }) => name !== 'ai-sdk-ui'))(
+    '$name keeps them as they stand',
+    (format) => {
+      const rendered = format.render(messages);
+      expect(rendered.leftOut).toEqual([]);
+      expect(format.render(format.parse(rendered.messages)).messages).toEqual(rendered.messages);
+      const order = format
+        .parse(rendered.messages)
+        .flatMap(({ parts }) => parts.flatMap((part) => (part.type === 'tool_result' ? [part.callId] : [])));
+      expect(order).toEqual(['b', 'a', 'z']);
+    },
+  );
+
+  test('ai-sdk-ui shows a result with its call', () => {
+    const { messages: shown } = aiSdkUi.render(messages);
+    expect(shown[0]).toMatchObject({
+      parts: [
+        { type: 'dynamic-tool', toolCallId: 'a', state: 'output-available', output: 'sun' },
+        { type: 'dynamic-tool', toolCallId: 'b', state: 'output-available', output: 'sun' },
+      ],
+    });
+  });
+});
+
+describe('crossing from one provider to another', () => {
+  test('only what is private is left out, and the rendering says what', () => {
+    const messages = anthropic.parse([
+      { role: 'user', content: [{ type: 'text', text: 'Hi', cache_control: { type: 'ephemeral' } }] },
+      {
+        role: 'assistant',
+        content: [
+          { type: 'thinking', thinking: 'Hm', signature: 's' },
+          { type: 'server_tool_use', id: 'srv', name: 'web_search', input: { query: 'x' } },
+          { type: 'web_search_tool_result', tool_use_id: 'srv', content: [] },
+          { type: 'text', text: 'Hello' },
+          { type: 'container_upload', file_id: 'f' },
+        ],
+      },
+    ]);
+    const { messages: rendered, leftOut } = openaiChat.render(messages);
+    expect(rendered).toEqual([
+      { role: 'user', content: 'Hi' },
+      { role: 'assistant', content: 'Hello' },
+    ]);
+    expect(leftOut.map(({ message, what, why }) => `${message} ${what} ${why}`)).toEqual([
+      '0 text.providerMetadata private',
+      '1 tool_call.providerMetadata private',
+      '1 tool_result.providerMetadata private',
+      '1 tool_result private',
+      '1 reasoning private',
+      '1 anthropic.container_upload private',
+      '1 tool_call private',
+    ]);
+  });
+
+  test('an error stays an error where a provider can say so, and words where it cannot', () => {
+    const failed: MessageContent = {
+      role: 'tool',
+      parts: [{ ...result('c'), status: 'error', output: 'no such city' }],
+    };
+    const denied: MessageContent = { role: 'tool', parts: [{ type: 'tool_result', callId: 'd', status: 'denied' }] };
+    expect(anthropic.render([failed, denied]).messages).toEqual([
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'c', content: 'no such city', is_error: true }] },
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'd', content: '[denied]', is_error: true }] },
+    ]);
+    expect(openaiResponses.render([denied]).messages).toEqual([
+      { type: 'function_call_output', call_id: 'd', output: '[denied]' },
+    ]);
+    expect(aiSdk.render([denied]).messages).toMatchObject([
+      { role: 'tool', content: [{ output: { type: 'execution-denied' } }] },
+    ]);
+  });
+
+  test('a file goes where it can, by its URL, its bytes or its name', () => {
+    const file = { type: 'file', mediaType: 'image/png', name: 'cat.png', source: { attachment: 'sha' } } as const;
+    const message: MessageContent = { role: 'user', parts: [file] };
+    const attachmentUrl = () => 'data:image/png;base64,AAAA';
+    expect(anthropic.render([message], { attachmentUrl }).messages).toEqual([
+      { role: 'user', content: [{ type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AAAA' } }] },
+    ]);
+    const blind = openaiChat.render([message]);
+    expect(blind.messages).toEqual([{ role: 'user', content: '[file cat.png (image/png) is not shown]' }]);
+    expect(blind.leftOut).toEqual([{ message: 0, what: 'file', why: 'stand_in' }]);
+  });
+
+  test('every format says every part of ours, or that it left it out', () => {
+    const parts: MessageContent['parts'] = [
+      { type: 'text', text: 'words' },
+      { type: 'reasoning', text: 'thought' },
+      { type: 'refusal', text: 'no' },
+      { type: 'source', sourceId: 's', url: 'https://a.example', title: 'A' },
+      { type: 'data', name: 'chart', data: { points: [1] } },
+      { type: 'opaque', kind: 'acme.thing', value: 1 },
+      { type: 'file', mediaType: 'text/csv', source: { url: 'https://a.example/t.csv' } },
+      call('c'),
+    ];
+    for (const format of Object.values(FORMATS)) {
+      for (const [at, part] of parts.entries()) {
+        const { messages, leftOut } = format.render([{ role: 'assistant', parts: [part] }]);
+        expect(messages.length + leftOut.length, `${format.name} ${part.type} ${at}`).toBeGreaterThan(0);
+      }
+    }
+  });
+});

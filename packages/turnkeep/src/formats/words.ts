@@ -1,0 +1,91 @@
+import { decode } from '../core/encoding.ts';
+import type { Json } from '../core/json.ts';
+import type { FilePart, Part, ToolCallPart, ToolResultPart } from '../core/message.ts';
+import type { FormatName, RenderContext } from './format.ts';
+import { isObject } from './patch.ts';
+
+/** The text of a tool call's input. */
+export function inputText(call: ToolCallPart): string {
+  return call.inputText ?? JSON.stringify(call.input ?? {});
+}
+
+/** The input of a tool call as a value; what is not JSON stays text. */
+export function inputValue(call: ToolCallPart): Json {
+  if (call.inputText === undefined) return call.input ?? {};
+  return jsonOrText(call.inputText);
+}
+
+/** A call's input as JSON where its text comes back from it exactly, and as text where it does not. */
+export function inputFrom(text: string): Pick<ToolCallPart, 'input' | 'inputText'> {
+  const value = jsonOrText(text);
+  return isObject(value) && JSON.stringify(value) === text ? { input: value } : { inputText: text };
+}
+
+function jsonOrText(text: string): Json {
+  try {
+    return decode(text);
+  } catch {
+    // A model's arguments need not be JSON: they stay what they are.
+    return text;
+  }
+}
+
+/** A result in words, for providers that take text alone. */
+export function resultText(result: ToolResultPart, context: RenderContext): string {
+  const text = result.content
+    ? result.content.map((part) => wordsOf(part, context)).join('\n')
+    : outputText(result.output);
+  return text === '' && result.status !== 'ok' ? `[${result.status}]` : text;
+}
+
+function outputText(output: Json | undefined): string {
+  if (output === undefined) return '';
+  return typeof output === 'string' ? output : JSON.stringify(output);
+}
+
+function wordsOf(part: Part, context: RenderContext): string {
+  if (part.type === 'text' || part.type === 'refusal') return part.text;
+  return standIn(part, context);
+}
+
+/** A line of text in the place of what a format has no words for; it is reported. */
+export function standIn(part: Part, context: RenderContext): string {
+  context.leave(part.type === 'opaque' ? part.kind : part.type, 'stand_in');
+  switch (part.type) {
+    case 'text':
+    case 'refusal':
+      return part.text;
+    case 'file':
+      return `[file ${part.name ?? ''} (${part.mediaType}) is not shown]`.replace('  ', ' ');
+    case 'source':
+      return `[source: ${part.title ?? part.url ?? part.sourceId}]`;
+    case 'data':
+      return `[${part.name}: ${JSON.stringify(part.data)}]`;
+    case 'tool_call':
+      return `[call of ${part.name}: ${inputText(part)}]`;
+    case 'tool_result':
+      return `[result of ${part.name ?? context.toolName(part.callId)}: ${resultText(part, context)}]`;
+    default:
+      return `[${part.type === 'opaque' ? part.kind : part.type}]`;
+  }
+}
+
+/** True for what means something to its provider only: it is left out for every other, and reported. */
+export function leavesPrivate(part: Part, format: FormatName, context: RenderContext): boolean {
+  if (part.type === 'opaque' && !part.kind.startsWith(`${format}.`)) {
+    context.leave(part.kind, 'private');
+    return true;
+  }
+  return false;
+}
+
+/** Where a provider finds the file; `undefined` where only its name can be told. */
+export function urlOf(part: FilePart, context: RenderContext): string | undefined {
+  if ('url' in part.source) return part.source.url;
+  return 'attachment' in part.source ? context.attachmentUrl(part.source.attachment) : undefined;
+}
+
+/** The provider's own id of a file. */
+export function providerFileOf(part: FilePart, provider: string): string | undefined {
+  return 'providerFile' in part.source ? part.source.providerFile[provider] : undefined;
+}
