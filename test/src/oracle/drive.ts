@@ -30,11 +30,13 @@ export async function drive(seed: number, operations: number, subject: Subject, 
 
 const ALL_EVERY = 40;
 const MOST_PINS = 200;
+const COOLED_EVERY = 25;
 
 class Drive {
   readonly #world: World;
   readonly #generator: Generator;
   readonly #random: Random;
+  readonly #cooling: Random;
   readonly #coverage: Coverage;
   readonly #trace: Item[] = [];
   readonly #pins: { conversation: string; pin: Pin }[] = [];
@@ -43,6 +45,7 @@ class Drive {
     this.#world = world;
     this.#generator = new Generator(seed, world.oracle);
     this.#random = new Random(seed + 0x5eed);
+    this.#cooling = new Random(seed + 0xc001);
     this.#coverage = coverage;
   }
 
@@ -56,7 +59,7 @@ class Drive {
   /** One commit, and questions about what it was to change and what it was not. */
   async #step(): Promise<Difference | undefined> {
     const { oracle } = this.#world;
-    const item = this.#generator.next();
+    const item = { ...this.#generator.next(), cool: this.#coolingNow() };
     this.#trace.push(item);
     const before = oracle.find(item.commit.conversationId);
     if (item.commit.changes[0]?.kind === 'conversation.erase' && before && !('erasedAt' in before)) {
@@ -67,6 +70,13 @@ class Drive {
     if (played.difference) return played.difference;
     countPlayed(this.#coverage, oracle, played);
     return (await this.#unchanged(item, played, dump)) ?? this.#compare(item, played);
+  }
+
+  /** Now and then all that may cool does, but for a few messages. */
+  #coolingNow(): number | undefined {
+    if (!this.#cooling.oneIn(COOLED_EVERY)) return undefined;
+    count(this.#coverage, 'cooling');
+    return this.#cooling.below(6);
   }
 
   async #compare(item: Item, played: Played): Promise<Difference | undefined> {

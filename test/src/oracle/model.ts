@@ -45,6 +45,8 @@ export interface Words {
   readonly conversationId: ConversationId;
   content: JsonObject | null;
   redaction: Redaction | null;
+  /** True once they have cooled: then only a reader of tiers is told. */
+  isCool?: boolean;
 }
 
 export interface Redaction {

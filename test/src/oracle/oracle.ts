@@ -63,6 +63,20 @@ export class Oracle {
     return receipt;
   }
 
+  /**
+   * Words that a living conversation said before the commit which brought the oldest of its newest messages, so many of
+   * them, are cool from here on, whoever shows them.
+   */
+  cool(hotMessages: number): void {
+    for (const { conversationId, messages, moments } of this.everyLiving()) {
+      if (messages.length <= hotMessages) continue;
+      const newest = messages.toSorted((left, right) => right.sequence - left.sequence);
+      const oldestHot = newest[hotMessages - 1]?.stamp.version ?? Infinity;
+      const said = moments.slice(0, oldestHot - 1).flatMap(({ words }) => words);
+      for (const words of said) if (words.conversationId === conversationId) words.isCool = true;
+    }
+  }
+
   /** The conversation; `conversation_not_found` or `erased` where it does not live. */
   living(conversationId: ConversationId): Conversation {
     const conversation = this.#conversations.get(conversationId);

@@ -170,7 +170,7 @@ function inPages<Item>(items: readonly Item[], limit: number): readonly (readonl
 /** A message as it is read. Where the words were taken away its place, its role and the reason stay. */
 function shown(message: Message) {
   const { messageId, conversationId, turnId, sequence, committedAt, role, words } = message;
-  const place = { messageId, conversationId, turnId, sequence, committedAt, tier: 'hot' };
+  const place = { messageId, conversationId, turnId, sequence, committedAt, tier: words.isCool ? 'cool' : 'hot' };
   if (words.content) return { ...words.content, ...place };
   const { reason, at, replacement } = words.redaction ?? { reason: '', at: '', replacement: null };
   return { role, parts: replacement?.content?.['parts'] ?? [], redaction: { reason, at }, ...place };

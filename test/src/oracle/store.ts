@@ -79,13 +79,13 @@ export class Store {
     });
   }
 
-  /** Everything that is stored of some conversations, as text: to see that nothing of it has changed. */
+  /** Everything that is stored of some conversations but its tiers, as text: to see that nothing of it has changed. */
   async dump(conversations: readonly ConversationId[]): Promise<string> {
     return this.backend.read(this.#namespace, (rows) => {
       const all = conversations.map((id) => {
         const head = rows.head(id);
         const log = Array.from({ length: head?.version ?? 0 }, (_, at) => rows.log(id, at + 1));
-        return [head, scanPrefix(rows, id, ''), log];
+        return [head, scanPrefix(rows, id, ''), log.map((record) => ({ ...record, tier: undefined }))];
       });
       return JSON.stringify(all);
     });

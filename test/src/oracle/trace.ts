@@ -9,6 +9,8 @@ export interface Item {
   readonly now: number;
   /** True where the caller expects what is: a trace that lost other commits expects what is then. */
   readonly sawIt: boolean;
+  /** Before it the store is cooled, but so many of each conversation's newest messages. */
+  readonly cool?: number | undefined;
 }
 
 /** The item's commit, expecting what is where that is what it did. */
@@ -29,8 +31,8 @@ function current(expect: Expect, conversation: Conversation): Expect {
 }
 
 /** The commit as one line, without what goes without saying. */
-export function lineOf({ commit, now }: Item): string {
+export function lineOf({ commit, now, cool }: Item): string {
   const { namespace: _namespace, conversationId, commitId, expect, fence, changes } = commit;
-  const rest = { ...(expect ? { expect } : {}), ...(fence ? { fence } : {}) };
+  const rest = { ...(cool === undefined ? {} : { cool }), ...(expect ? { expect } : {}), ...(fence ? { fence } : {}) };
   return JSON.stringify({ conversationId, commitId, now, ...rest, changes });
 }

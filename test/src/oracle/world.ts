@@ -73,6 +73,7 @@ export class World {
   async play(item: Item): Promise<Played> {
     const commit = commitOf(item, this.oracle.find(item.commit.conversationId));
     this.#now = item.now;
+    const cooled = await this.#cool(item.cool);
     const envelope = prepareCommit(commit, this.#surroundings);
     const expected = outcomeOfOracle(() => this.oracle.commit(envelope));
     const actual = await outcomeOfStore(async () => {
@@ -82,7 +83,18 @@ export class World {
     const erases = commit.changes[0]?.kind === 'conversation.erase' && !('refused' in expected);
     const collected = erases ? await outcomeOfStore(() => this.store.backend.collect(NAMESPACE)) : 0;
     const about = `the outcome of ${commit.changes.map((change) => change.kind).join(', ')}`;
-    return { commit, outcome: expected, difference: this.#difference(about, expected, actual) ?? broken(collected) };
+    return {
+      commit,
+      outcome: expected,
+      difference: this.#difference(about, expected, actual) ?? cooled ?? broken(collected),
+    };
+  }
+
+  /** Cooling changes nothing but tiers, and never fails. */
+  async #cool(hotMessages: number | undefined): Promise<Difference | undefined> {
+    if (hotMessages === undefined) return undefined;
+    this.oracle.cool(hotMessages);
+    return broken(await outcomeOfStore(() => this.store.backend.cool(NAMESPACE, { hotMessages })), 'the cooling');
   }
 
   /** The first question that they answer differently. */
@@ -105,10 +117,9 @@ export class World {
   }
 }
 
-/** To remove what an erasure leaves never fails. */
-function broken(collected: unknown): Difference | undefined {
-  if (typeof collected === 'number') return undefined;
-  return { about: 'the removal of what was erased', oracle: 'done', store: inOrder(collected) };
+/** Maintenance never fails. */
+function broken(answer: unknown, about = 'the removal of what was erased'): Difference | undefined {
+  return typeof answer === 'number' ? undefined : { about, oracle: 'done', store: inOrder(answer) };
 }
 
 function outcomeOfOracle(ask: () => unknown): Played['outcome'] {

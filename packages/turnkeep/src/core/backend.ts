@@ -158,6 +158,12 @@ export interface Backend {
   namespaces(): Promise<readonly NamespaceId[]>;
   /** Removes what erased conversations hold and nobody shares (`collectErased`), in slices. Answers how many rows went. */
   collect(namespace: NamespaceId, signal?: AbortSignal): Promise<number>;
+  /**
+   * Moves the commits that may cool (`cool.ts`) into archives, in slices: each is swapped under the lock of its
+   * conversation, and only if the same records are still there. Nothing that is read changes but the tier, no version
+   * moves, and nobody who watches is told. Answers how many commits moved.
+   */
+  cool(namespace: NamespaceId, options?: CoolOptions): Promise<number>;
   /** Checks what only the backend can check (its file format, its indexes) and reports each fault. */
   verify(signal?: AbortSignal): Promise<readonly StoreFault[]>;
   /** Brings what is derived up to the log, now instead of bit by bit behind commits: folds, indexes. */
@@ -166,6 +172,15 @@ export interface Backend {
   rebuild(signal?: AbortSignal): Promise<void>;
   /** Finishes what was accepted and lets go of everything. Closing twice is once. */
   close(): Promise<void>;
+}
+
+/** How a store is cooled by hand. */
+export interface CoolOptions {
+  /** Newest messages of each conversation that stay hot; as many as the store keeps by itself when absent. */
+  readonly hotMessages?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Hears after each slice how many commits have moved so far. */
+  readonly onProgress?: ((commits: number) => void) | undefined;
 }
 
 export interface StoreFault {

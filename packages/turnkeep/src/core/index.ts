@@ -4,6 +4,7 @@
  */
 export * from './backend.ts';
 export * from './change.ts';
+export { HOT_MESSAGES } from './cool.ts';
 export { prepareCommit } from './commit.ts';
 export type { Surroundings } from './commit.ts';
 export { decide } from './decide.ts';

@@ -2,6 +2,7 @@ import type { Row, RowReader } from './backend.ts';
 import { chainAfter, chainStart, recordHolds } from './digest.ts';
 import type { Sha256 } from './digest.ts';
 import { decode } from './encoding.ts';
+import { isTurnkeepError } from './errors.ts';
 import type { Head, RecordRef } from './head.ts';
 import type { ConversationId, TurnId } from './ids.ts';
 import { KEYS, numbersIn, prefixEnd, TABLES } from './keys.ts';
@@ -84,9 +85,9 @@ function verifyLog(rows: RowReader, sha256: Sha256, cursor: VerifyCursor): Verif
   let { chain } = cursor;
   let records = 0;
   for (let version = cursor.version + 1; version <= end; version++) {
-    const log = rows.log(head.conversationId, version);
-    if (!log) {
-      faults.push(missingLog(head, version));
+    const log = logOrFault(rows, head, version);
+    if ('kind' in log) {
+      faults.push(log);
       continue;
     }
     records += log.records.length;
@@ -97,9 +98,22 @@ function verifyLog(rows: RowReader, sha256: Sha256, cursor: VerifyCursor): Verif
   return { commits: end - cursor.version, records, faults, next: { ...cursor, version: end, chain } };
 }
 
-function missingLog(head: Head, version: number): Fault {
+function logOrFault(rows: RowReader, head: Head, version: number): LogRecord | Fault {
   const place = `conversation ${head.conversationId}, version ${version}`;
-  return { kind: 'log_missing', place, reason: 'the log record is missing', affects: 'what this commit said' };
+  const affects = 'what this commit said';
+  try {
+    const missing: Fault = { kind: 'log_missing', place, reason: 'the log record is missing', affects };
+    return rows.log(head.conversationId, version) ?? missing;
+  } catch (error) {
+    return { ...damage(error, place), affects };
+  }
+}
+
+/** What cannot be had, with its place in the store beside that in the conversation: an archive block holds many commits. */
+function damage(error: unknown, at: string): Pick<Fault, 'kind' | 'place' | 'reason'> {
+  if (!isTurnkeepError(error, 'corrupt')) throw error;
+  const { place, reason } = error.details;
+  return { kind: 'store', place: `${at}: ${place}`, reason };
 }
 
 function brokenChain(head: Head): Fault {
@@ -177,10 +191,19 @@ function count(sum: MessageCount, row: Row, head: Head): MessageCount {
 }
 
 function rowFaults(rows: RowReader, head: Head, row: Row): readonly Fault[] {
-  const problem = rowProblem(rows, head, row);
-  if (!problem) return [];
   const place = `conversation ${head.conversationId}, row ${JSON.stringify(row.key)}`;
-  return [{ kind: problem.kind, place, reason: problem.reason, affects: 'readings that go through this row' }];
+  const affects = 'readings that go through this row';
+  try {
+    const problem = rowProblem(rows, head, row);
+    return problem ? [{ kind: problem.kind, place, reason: problem.reason, affects }] : [];
+  } catch (error) {
+    return [{ ...damage(error, place), affects: messageOf(row, head) ?? affects }];
+  }
+}
+
+/** So every message is named whose words cannot be had. */
+function messageOf({ key, value }: Row, head: Head): string | undefined {
+  return key[0] === TABLES.messages ? `message ${unpackMessage(value, head.conversationId).messageId}` : undefined;
 }
 
 interface Problem {

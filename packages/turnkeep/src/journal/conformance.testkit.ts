@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type {
   Backend,
+  CoolOptions,
   Envelope,
   FeedEntry,
   RowReader,
@@ -70,6 +71,10 @@ class SecondHandle implements Backend {
 
   catchUp(signal?: AbortSignal): Promise<void> {
     return this.#writer.catchUp(signal);
+  }
+
+  cool(namespace: NamespaceId, options?: CoolOptions): Promise<number> {
+    return this.#writer.cool(namespace, options);
   }
 
   rebuild(signal?: AbortSignal): Promise<void> {

@@ -1,5 +1,6 @@
 import type {
   Backend,
+  CoolOptions,
   Envelope,
   FeedEntry,
   RowReader,
@@ -139,6 +140,10 @@ export class JournalBackend implements Backend {
       this.#assertOpen(signal);
     }
     return removed;
+  }
+
+  async cool(_namespace: NamespaceId, _options?: CoolOptions): Promise<number> {
+    throw new TurnkeepError('unsupported', { what: 'cooling' });
   }
 
   async verify(signal?: AbortSignal): Promise<readonly StoreFault[]> {

@@ -2,6 +2,7 @@ import { decide } from '../core/decide.ts';
 import { compareKeys } from '../core/backend.ts';
 import type {
   Backend,
+  CoolOptions,
   Envelope,
   FeedEntry,
   HeadQuery,
@@ -13,6 +14,7 @@ import type {
   WriteSet,
 } from '../core/backend.ts';
 import { collectErased } from '../core/collect.ts';
+import { HOT_MESSAGES } from '../core/cool.ts';
 import type { Sha256 } from '../core/digest.ts';
 import { TurnkeepError } from '../core/errors.ts';
 import type { NamespaceId } from '../core/ids.ts';
@@ -96,6 +98,19 @@ export class MemoryBackend implements Backend {
       removed += writes.rows.length;
     }
     return removed;
+  }
+
+  async cool(namespace: NamespaceId, options: CoolOptions = {}): Promise<number> {
+    const { hotMessages = HOT_MESSAGES, signal, onProgress } = options;
+    this.#assertOpen(signal);
+    const rows = this.#namespaces.get(namespace);
+    let moved = 0;
+    for (const head of rows?.heads({ order: 'created', limit: Number.MAX_SAFE_INTEGER }) ?? []) {
+      const more = rows?.cool(head.conversationId, hotMessages) ?? 0;
+      moved += more;
+      if (more > 0) onProgress?.(moved);
+    }
+    return moved;
   }
 
   async verify(): Promise<readonly StoreFault[]> {

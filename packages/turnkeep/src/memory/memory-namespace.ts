@@ -10,6 +10,7 @@ import type {
   SearchQuery,
   WriteSet,
 } from '../core/backend.ts';
+import { coolable } from '../core/cool.ts';
 import { TurnkeepError } from '../core/errors.ts';
 import type { Head } from '../core/head.ts';
 import type { ConversationId } from '../core/ids.ts';
@@ -73,6 +74,15 @@ export class MemoryNamespace implements RowReader {
     let log = this.#logs.get(conversation);
     if (!log) this.#logs.set(conversation, (log = []));
     return log;
+  }
+
+  /** Cools what may cool of a conversation, which here is but a mark. Answers how many commits moved. */
+  cool(conversation: ConversationId, hotMessages: number): number {
+    const logs = this.#logOf(conversation);
+    const cooled = logs.findLastIndex(({ tier }) => tier === 'cool') + 1;
+    const moved = [...coolable(this, conversation, cooled, hotMessages)];
+    for (const log of moved) logs[log.version - 1] = { ...log, tier: 'cool' };
+    return moved.length;
   }
 
   /** Every commit may hold a match: the reference scans. */

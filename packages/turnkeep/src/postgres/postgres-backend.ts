@@ -1,5 +1,6 @@
 import type {
   Backend,
+  CoolOptions,
   Envelope,
   FeedEntry,
   RowReader,
@@ -99,6 +100,10 @@ export class PostgresBackend implements Backend {
   async collect(namespace: NamespaceId, signal?: AbortSignal): Promise<number> {
     this.#assertOpen(signal);
     return collectNamespace(this.#store, namespace, signal);
+  }
+
+  async cool(_namespace: NamespaceId, _options?: CoolOptions): Promise<number> {
+    throw new TurnkeepError('unsupported', { what: 'cooling' });
   }
 
   async verify(signal?: AbortSignal): Promise<readonly StoreFault[]> {

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { HOT_MESSAGES } from '../core/cool.ts';
 import { TurnkeepError } from '../core/errors.ts';
 import type { DriverName } from './driver.ts';
 import { SqliteBackend } from './sqlite-backend.ts';
@@ -9,6 +10,8 @@ export interface SqliteOptions {
   /** `rollback` does without a WAL, as on a file system that has none; `auto`, the default, finds out. */
   readonly journal?: 'auto' | 'rollback' | undefined;
   readonly driver?: DriverName | undefined;
+  /** Newest messages of a conversation that stay hot; 512 by default. Older ones cool by and by. */
+  readonly hotMessages?: number | undefined;
   /** Pages that the file may grow to; the disk's by default. */
   readonly maxPages?: number | undefined;
 }
@@ -23,11 +26,12 @@ export async function openSqlite(path: string, options: SqliteOptions = {}): Pro
   // The system would take another name for such a path, and cut it at NUL.
   if (path.includes('\0') || !path.isWellFormed())
     throw new TurnkeepError('invalid_value', { path: 'path', reason: 'no file has such a name' });
-  return SqliteBackend.open({
+  const file = {
     path: resolve(path),
-    journal: options.journal ?? 'auto',
+    journal: options.journal ?? ('auto' as const),
     driver: options.driver,
     busyTimeoutMs: options.busyTimeoutMs ?? BUSY_TIMEOUT_MS,
     maxPages: options.maxPages,
-  });
+  };
+  return SqliteBackend.open(file, options.hotMessages ?? HOT_MESSAGES);
 }

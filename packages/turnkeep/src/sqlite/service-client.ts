@@ -1,11 +1,12 @@
 import { Worker } from 'node:worker_threads';
-import type { SearchCandidates, SearchQuery, StoreFault } from '../core/backend.ts';
+import type { CoolOptions, SearchCandidates, SearchQuery, StoreFault } from '../core/backend.ts';
 import { TurnkeepError } from '../core/errors.ts';
 import { threadArgv } from '../platform/thread-argv.ts';
 import { errorOf } from './writer-messages.ts';
 import type { FromService, ServiceCall, ServiceKind, Services, ServiceStart, ToService } from './service-messages.ts';
 
 interface Pending {
+  readonly onProgress?: ((done: number) => void) | undefined;
   readonly resolve: (answer: unknown) => void;
   readonly reject: (error: Error) => void;
 }
@@ -25,6 +26,7 @@ export class ServiceClient {
     });
     this.#worker.on('message', (message: FromService) => {
       if (message.kind === 'wal_long') onWalLong();
+      else if (message.kind === 'progress') this.#pending.get(message.id)?.onProgress?.(message.done);
       else this.#receive(message);
     });
     // Not before: to listen is to keep the process alive again.
@@ -51,6 +53,11 @@ export class ServiceClient {
     return this.#call({ kind: 'rebuild', ask: undefined }, signal);
   }
 
+  /** Answers how many commits moved. */
+  cool(namespace: string, { hotMessages, signal, onProgress }: CoolOptions): Promise<number> {
+    return this.#call({ kind: 'cool', ask: { namespace, hotMessages } }, signal, onProgress);
+  }
+
   scrub(signal?: AbortSignal): Promise<void> {
     return this.#call({ kind: 'scrub', ask: undefined }, signal);
   }
@@ -74,6 +81,7 @@ export class ServiceClient {
   async #call<Kind extends ServiceKind>(
     call: ServiceCall & { readonly kind: Kind },
     signal?: AbortSignal,
+    onProgress?: (done: number) => void,
   ): Promise<Services[Kind]['answer']> {
     if (this.#gone) throw this.#gone;
     const id = this.#next++;
@@ -83,21 +91,21 @@ export class ServiceClient {
     };
     signal?.addEventListener('abort', abort, { once: true });
     try {
-      return (await this.#answerTo(id, call)) as Services[Kind]['answer']; // the thread answers what was asked
+      return (await this.#answerTo(id, call, onProgress)) as Services[Kind]['answer']; // the thread answers what was asked
     } finally {
       signal?.removeEventListener('abort', abort);
     }
   }
 
-  #answerTo(id: number, call: ServiceCall): Promise<unknown> {
+  #answerTo(id: number, call: ServiceCall, onProgress: Pending['onProgress']): Promise<unknown> {
     return new Promise((resolve, reject) => {
       if (this.#pending.size === 0) this.#worker.ref();
-      this.#pending.set(id, { resolve, reject });
+      this.#pending.set(id, { resolve, reject, onProgress });
       this.#post({ kind: 'call', id, call });
     });
   }
 
-  #receive(message: Exclude<FromService, { readonly kind: 'wal_long' }>): void {
+  #receive(message: Exclude<FromService, { readonly kind: 'wal_long' | 'progress' }>): void {
     const pending = this.#settle(message.id);
     if (message.kind === 'answer') pending?.resolve(message.answer);
     else pending?.reject(errorOf(message.error));

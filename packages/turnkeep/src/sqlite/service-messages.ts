@@ -6,6 +6,8 @@ import type { StoreFile } from './store-file.ts';
 export interface ServiceStart {
   readonly file: StoreFile;
   readonly storeId: string;
+  /** Newest messages of a conversation that stay hot. */
+  readonly hotMessages: number;
 }
 
 /** What takes long, each kind with what it is asked and what it answers. */
@@ -19,6 +21,11 @@ export interface Services {
   readonly catch_up: { readonly ask: undefined; readonly answer: undefined };
   /** Drops the search index and builds it from the log. */
   readonly rebuild: { readonly ask: undefined; readonly answer: undefined };
+  /** Cools what may cool of a namespace; answers how many commits moved, and says so meanwhile. */
+  readonly cool: {
+    readonly ask: { readonly namespace: string; readonly hotMessages?: number | undefined };
+    readonly answer: number;
+  };
   /** Removes words that went from the search index, and from its files. */
   readonly scrub: { readonly ask: undefined; readonly answer: undefined };
 }
@@ -43,5 +50,7 @@ export type FromService =
       readonly id: number;
       readonly error: { readonly error: ErrorData } | { readonly fault: string };
     }
+  /** How far a call has come. */
+  | { readonly kind: 'progress'; readonly id: number; readonly done: number }
   /** The WAL is long, and nearly all of it is in the file: the writer can begin it anew. */
   | { readonly kind: 'wal_long' };

@@ -1,5 +1,6 @@
 import type {
   Backend,
+  CoolOptions,
   Envelope,
   FeedEntry,
   RowReader,
@@ -39,13 +40,13 @@ export class SqliteBackend implements Backend {
     this.#listeners = parts.listeners;
   }
 
-  static async open(file: StoreFile): Promise<SqliteBackend> {
+  static async open(file: StoreFile, hotMessages: number): Promise<SqliteBackend> {
     const told: ((written: Written) => void)[] = [];
     const { client: writer, facts } = await WriterClient.start(file, (written) => told[0]?.(written));
     try {
       const reader = new MainReader(file);
       const listeners = new CommitListeners(() => reader.dataVersion());
-      const service = new ServiceClient({ file, storeId: facts.storeId }, () => void writer.checkpoint());
+      const service = new ServiceClient({ file, storeId: facts.storeId, hotMessages }, () => void writer.checkpoint());
       told.push(({ namespaces, pages }) => {
         listeners.tell(namespaces);
         service.wrote(pages);
@@ -97,6 +98,11 @@ export class SqliteBackend implements Backend {
     await this.#service.scrub(signal);
     await this.#emptyWal(signal);
     return removed;
+  }
+
+  async cool(namespace: NamespaceId, options: CoolOptions = {}): Promise<number> {
+    this.#assertOpen(options.signal);
+    return this.#service.cool(namespace, options);
   }
 
   async verify(signal?: AbortSignal): Promise<readonly StoreFault[]> {

@@ -6,6 +6,7 @@ import type { ConversationId } from '../core/ids.ts';
 import { prefixEnd } from '../core/keys.ts';
 import { putsIn } from '../core/overlay.ts';
 import type { LogRecord } from '../core/log.ts';
+import { blockIn, CoolBlocks } from './cool-blocks.ts';
 import { addToTail, BoundedMap, newConversation } from './conversation.ts';
 import type { Conversation, PackedRow } from './conversation.ts';
 import type { Database, SqlRow, Statement } from './driver.ts';
@@ -31,6 +32,8 @@ export class StoreReader {
   readonly #statements: ReturnType<typeof prepare>;
   readonly #heads: HeadStatements;
   readonly #database: Database;
+  /** Commits that have cooled. */
+  readonly blocks: CoolBlocks;
   readonly #scans = new BoundedMap<string, Statement>(SCAN_STATEMENTS);
   readonly #namespaces = new BoundedMap<string, number>(CACHED_NAMESPACES);
   readonly #conversations = new BoundedMap<string, Conversation>(CACHED_CONVERSATIONS);
@@ -41,15 +44,18 @@ export class StoreReader {
     this.#database = database;
     this.#statements = prepare(database);
     this.#heads = headStatements(database);
+    this.blocks = new CoolBlocks(database);
   }
 
   /** From here on the database may have changed. */
   renew(): void {
     this.#snapshot += 1;
+    this.blocks.forget();
   }
 
   /** Forgets everything, since a transaction was rolled back. */
   forget(): void {
+    this.blocks.forget();
     this.#conversations.clear();
     this.#namespaces.clear();
   }
@@ -167,6 +173,8 @@ export class StoreReader {
   }
 
   #unpacked(pos: number, row: SqlRow | undefined): LogRecord | undefined {
+    const block = row && blockIn(row[3]);
+    if (block !== undefined) return this.blocks.log(block, row?.[0] as number); // an integer column
     return row && unpackLog(row, hasBodiesApart(row[4] as string) ? this.#bodies(pos) : NONE);
   }
 

@@ -54,4 +54,14 @@ export const MIGRATIONS: readonly string[] = [
   -- Records whose words went, and which the search index may still hold.
   CREATE TABLE stale (record INTEGER PRIMARY KEY);
   `,
+  `
+  -- Commits that have cooled: successive versions of one conversation, compressed. The log row of each has the block's
+  -- number in place of its seals, and nothing else but its place. "cooling" has the position up to which all is done.
+  CREATE TABLE blocks (
+    b INTEGER PRIMARY KEY, c INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, bytes BLOB NOT NULL
+  );
+  CREATE UNIQUE INDEX blocks_last ON blocks (c, last);
+  CREATE TABLE cooling (position INTEGER NOT NULL);
+  INSERT INTO cooling VALUES (0);
+  `,
 ];

@@ -3,6 +3,7 @@ import type { StoreFault } from '../core/backend.ts';
 import { TurnkeepError } from '../core/errors.ts';
 import { monotonicNow } from '../platform/clock.ts';
 import { afterPoll, pause } from '../platform/timers.ts';
+import { Cooler } from './cooler.ts';
 import type { Database } from './driver.ts';
 import { driverFault } from './driver-errors.ts';
 import { IndexFeeder } from './index-feeder.ts';
@@ -27,6 +28,9 @@ const QUIET_MS = 100;
 /** Where another process feeds the index, this one looks again after so long. */
 const RACED_MS = 500;
 const SCRUB_STEP_MS = 5;
+const COOL_STEP_MS = 1;
+/** About what the swap of a block writes: a block, its commits without their words, and what is zeroed. */
+const SWAP_PAGES = 60;
 const WAIT_MS = 5_000;
 const REST_STEP_MS = 20;
 
@@ -39,6 +43,7 @@ export class StoreService {
   readonly #reader: StoreReader;
   readonly #search: StoreSearch;
   readonly #feeder: IndexFeeder;
+  readonly #cooler: Cooler;
   readonly #wal: WalKeeper | undefined;
   readonly #cancelled = new Set<number>();
   #index: SearchIndex | undefined;
@@ -54,6 +59,7 @@ export class StoreService {
     this.#reader = new StoreReader(this.#database);
     this.#search = new StoreSearch(this.#database, this.#reader, () => this.#openIndex());
     this.#feeder = new IndexFeeder(this.#database, this.#beside, this.#reader);
+    this.#cooler = new Cooler(this.#database, this.#beside, this.#reader, start.hotMessages);
     this.#wal = isWal(this.#beside) ? new WalKeeper(this.#beside) : undefined;
     this.#keepUp();
   }
@@ -94,6 +100,7 @@ export class StoreService {
   #answer(id: number, call: ServiceCall): Promise<unknown> {
     if (call.kind === 'search') return this.#steps(id, this.#search.search(call.ask.namespace, call.ask.query));
     if (call.kind === 'verify') return this.#steps(id, this.#verify());
+    if (call.kind === 'cool') return this.#cool(id, call.ask.namespace, call.ask.hotMessages);
     if (call.kind === 'catch_up') return this.#feedAll(id);
     return call.kind === 'rebuild' ? this.#rebuild(id) : this.#scrub(id);
   }
@@ -107,6 +114,28 @@ export class StoreService {
       if (this.#cancelled.has(id) || this.#isClosing) return undefined;
       await nextTurn();
     }
+  }
+
+  /** A cooling by hand: as fast as it goes, but for others that are in the way. */
+  async #cool(id: number, namespace: string, hotMessages: number | undefined): Promise<number | undefined> {
+    let moved = 0;
+    for (const cooling = this.#cooler.run(namespace, hotMessages); ;) {
+      this.#reader.renew();
+      const step = cooling.next();
+      const isStill = step.value === moved;
+      moved = step.value;
+      if (!isStill) this.#swapped();
+      if (!isStill) this.#send({ kind: 'progress', id, done: moved });
+      if (step.done === true) return moved;
+      if (this.#cancelled.has(id) || this.#isClosing) return undefined;
+      await (isStill ? pause(COOL_STEP_MS) : nextTurn());
+    }
+  }
+
+  /** A block was swapped in: so many pages are in the WAL. */
+  #swapped(): void {
+    this.#wal?.wrote(SWAP_PAGES);
+    if (this.#attempt(() => this.#wal?.keep())) this.#send({ kind: 'wal_long' });
   }
 
   *#verify(): Generator<void, readonly StoreFault[]> {
@@ -160,7 +189,17 @@ export class StoreService {
     }
   }
 
+  /** The index first: what it lacks is scanned by searches. */
   #upkeepStep(): 'added' | 'raced' | 'ended' {
+    const fed = this.#feedStep();
+    if (fed !== 'ended') return fed;
+    this.#reader.renew();
+    const cooled = this.#cooler.step();
+    if (cooled === 'cooled') this.#swapped();
+    return cooled === 'raced' || cooled === 'ended' ? cooled : 'added';
+  }
+
+  #feedStep(): 'added' | 'raced' | 'ended' {
     const index = this.#openIndex();
     if (!index) return 'ended';
     const removed = this.#feeder.removeStale(index);

@@ -4,6 +4,7 @@ import type { Head } from '../core/head.ts';
 import type { ConversationId } from '../core/ids.ts';
 import type { LogRecord } from '../core/log.ts';
 import { SortedRows } from '../core/sorted-rows.ts';
+import { BlockEditor, blockIn } from './cool-blocks.ts';
 import { addToTail, newConversation } from './conversation.ts';
 import type { Conversation, PackedRow } from './conversation.ts';
 import type { Database, SqlValue, Statement } from './driver.ts';
@@ -26,11 +27,13 @@ const SWEEP = 256;
 export class StoreWriter {
   readonly #reader: StoreReader;
   readonly #statements: ReturnType<typeof prepare>;
+  readonly #blocks: BlockEditor;
   #nextPos = 0;
 
   constructor(database: Database, reader: StoreReader) {
     this.#reader = reader;
     this.#statements = prepare(database);
+    this.#blocks = new BlockEditor(database, reader.blocks);
   }
 
   /** From here on another connection may have written. */
@@ -59,7 +62,7 @@ export class StoreWriter {
       );
     }
     for (const [id, packed] of rows) if (id !== own) this.#putAtPlace(this.#known(n, id), packed);
-    for (const edit of writes.edits) this.#edit(n, edit);
+    this.#edit(n, writes.edits);
     for (const head of writes.heads)
       if (head.conversationId !== own) this.#putHead(this.#known(n, head.conversationId), head);
   }
@@ -180,21 +183,31 @@ export class StoreWriter {
   }
 
   /** The words of some records went: so do they here, and what the search index may hold of them is noted. */
-  #edit(n: number, { conversation: id, version, log }: RecordEdit): void {
-    const conversation = this.#known(n, id);
+  #edit(n: number, edits: readonly RecordEdit[]): void {
+    const cooled = new Map<number, LogRecord[]>();
+    for (const { conversation: id, version, log } of edits) {
+      const pos = this.#placeOf(this.#known(n, id), version);
+      const block = blockIn(this.#statements.seals.get(pos)?.[0]);
+      if (block === undefined) this.#editHot(pos, log);
+      else cooled.set(block, [...(cooled.get(block) ?? []), log]);
+      for (const [index, { body }] of log.records.entries())
+        if (body === null) this.#statements.addStale.run(pos * RECORDS + index);
+    }
+    for (const [block, logs] of cooled) this.#blocks.rewrite(block, logs);
+  }
+
+  #placeOf(conversation: Conversation, version: number): number {
     const pos = this.#reader.position(conversation, version);
-    if (pos === undefined)
-      throw new TurnkeepError('corrupt', {
-        place: `conversation ${id}, version ${version}`,
-        reason: 'it has no place',
-      });
+    if (pos !== undefined) return pos;
+    const place = `conversation ${conversation.head.conversationId}, version ${version}`;
+    throw new TurnkeepError('corrupt', { place, reason: 'it has no place' });
+  }
+
+  #editHot(pos: number, log: LogRecord): void {
     const { columns } = packLog(log);
     this.#statements.editLog.run(...columns, pos);
-    log.records.forEach(({ body }, index) => {
-      if (body !== null) return;
-      this.#statements.removeBody.run(pos * RECORDS + index);
-      this.#statements.addStale.run(pos * RECORDS + index);
-    });
+    for (const [index, { body }] of log.records.entries())
+      if (body === null) this.#statements.removeBody.run(pos * RECORDS + index);
   }
 }
 
@@ -233,6 +246,7 @@ function prepare(database: Database) {
     addLog: sql(
       `INSERT INTO log (pos, n, c, version, at, header, seals, words, redactions) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     ),
+    seals: sql('SELECT seals FROM log WHERE pos = ?'),
     editLog: sql('UPDATE log SET header = ?, seals = ?, words = ?, redactions = ? WHERE pos = ?'),
     putBody: sql('INSERT INTO bodies (id, body) VALUES (?, ?)'),
     removeBody: sql('DELETE FROM bodies WHERE id = ?'),

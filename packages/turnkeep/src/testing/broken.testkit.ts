@@ -1,4 +1,5 @@
 import type {
+  CoolOptions,
   Envelope,
   FeedEntry,
   RowReader,
@@ -9,7 +10,7 @@ import type {
   WriteSet,
 } from '../core/backend.ts';
 import type { Backend } from '../core/backend.ts';
-import { collectErased } from '../core/collect.ts';
+import { HOT_MESSAGES } from '../core/cool.ts';
 import { decide } from '../core/decide.ts';
 import { TurnkeepError } from '../core/errors.ts';
 import type { Head } from '../core/head.ts';
@@ -18,76 +19,9 @@ import { KEYS } from '../core/keys.ts';
 import type { Receipt } from '../core/receipt.ts';
 import { MemoryNamespace } from '../memory/memory-namespace.ts';
 import { sha256 } from '../platform/hash.ts';
-import { compareKeys } from '../core/backend.ts';
+import { coolAll, collectAll, Place } from './fake-place.testkit.ts';
+import type { Synced } from './fake-place.testkit.ts';
 import type { ConformanceTarget } from './target.ts';
-
-/** What a store's disk holds: what was synced, in order. A reopening plays it again. */
-type Synced = { readonly envelope: Envelope } | { readonly collected: NamespaceId };
-
-/** A store of the fake: its disk, by namespace, and the memory that its open handles share. */
-class Place {
-  readonly disk: Map<NamespaceId, Synced[]> = new Map();
-  readonly #live: Map<NamespaceId, MemoryNamespace> = new Map();
-  readonly listeners: Map<NamespaceId, Set<() => void>> = new Map();
-  handles = 0;
-
-  /** The first handle after a time without any finds what was synced, and nothing else. */
-  attach(): void {
-    this.handles += 1;
-    if (this.handles === 1) this.#live.clear();
-  }
-
-  /** What the open handles see of a namespace; played from the disk when it is first asked for. */
-  live(namespace: NamespaceId): MemoryNamespace | undefined {
-    return this.#live.get(namespace) ?? (this.disk.has(namespace) ? this.rows(namespace) : undefined);
-  }
-
-  rows(namespace: NamespaceId): MemoryNamespace {
-    let rows = this.#live.get(namespace);
-    if (rows) return rows;
-    this.#live.set(namespace, (rows = new MemoryNamespace()));
-    for (const entry of this.disk.get(namespace) ?? []) replay(rows, entry);
-    return rows;
-  }
-
-  names(): readonly NamespaceId[] {
-    return [...new Set([...this.disk.keys(), ...this.#live.keys()])].sort(compareKeys);
-  }
-
-  sync(entry: Synced): void {
-    const namespace = 'collected' in entry ? entry.collected : entry.envelope.commit.namespace;
-    const entries = this.disk.get(namespace);
-    // What is not on the disk yet must not be played from it twice.
-    this.rows(namespace);
-    if (entries) entries.push(entry);
-    else this.disk.set(namespace, [entry]);
-  }
-}
-
-function replay(rows: MemoryNamespace, entry: Synced): void {
-  if ('collected' in entry) {
-    collectAll(rows, (writes) => rows.apply(writes));
-    return;
-  }
-  const decision = decide(rows, entry.envelope, sha256);
-  if (decision.outcome === 'write') rows.apply(decision.writes);
-}
-
-function collectAll(rows: MemoryNamespace, write: (writes: WriteSet) => void): number {
-  let removed = 0;
-  for (;;) {
-    const pending = rows
-      .heads({ order: 'created', limit: Infinity })
-      .filter((head) => head.erasedAt !== null && !head.collected);
-    if (pending.length === 0) return removed;
-    for (const head of pending) {
-      for (const writes of collectErased(rows, head.conversationId)) {
-        write(writes);
-        removed += writes.rows.length;
-      }
-    }
-  }
-}
 
 const TRAITS: Traits = {
   backend: 'memory',
@@ -171,6 +105,14 @@ export class FakeBackend implements Backend {
     if (!rows) return 0;
     this.sync({ collected: namespace });
     return collectAll(rows, (writes) => this.write(namespace, writes));
+  }
+
+  async cool(namespace: NamespaceId, { hotMessages = HOT_MESSAGES, signal }: CoolOptions = {}): Promise<number> {
+    this.assertOpen(signal);
+    const rows = this.place.live(namespace);
+    if (!rows) return 0;
+    this.sync({ cooled: namespace, hotMessages });
+    return coolAll(rows, hotMessages);
   }
 
   async verify(): Promise<readonly StoreFault[]> {

@@ -1,0 +1,89 @@
+import type { RowReader } from './backend.ts';
+import { decode } from './encoding.ts';
+import type { ConversationId } from './ids.ts';
+import type { Json } from './json.ts';
+import type { LogHeader, LogRecord } from './log.ts';
+import type { ChangeEvent } from './receipt.ts';
+
+/** Newest messages of a conversation whose words stay hot, where nobody says otherwise. */
+export const HOT_MESSAGES = 512;
+
+/**
+ * UTF-16 units of words that cool together, at most, unless one commit alone has more. A message is read out of so much in
+ * 0.4 ms; twice as much saves 2% of the text's size, half as much costs 2%.
+ */
+const SLICE_LENGTH = 131_072;
+/** Commits that cool together, at most: a swap holds the head's lock while it goes through them. */
+const SLICE_COMMITS = 512;
+
+/** Which commits may cool. */
+export interface CoolingPolicy {
+  /** Own messages of the conversation, its newest, that stay hot. */
+  readonly hotMessages: number;
+  /** Whether what does not fill a slice cools now, or waits until it does. */
+  readonly rest: 'cools' | 'waits';
+}
+
+/**
+ * The commits of a conversation that may cool, oldest first, from the one after version `after` on: those before the commit
+ * that brought the oldest message which stays hot. They are a prefix of the log, so a late result cools after its
+ * neighbours on the path. Ends before a commit that is missing or whose header cannot be read: damage stays where it is.
+ */
+export function* coolable(
+  rows: RowReader,
+  conversationId: ConversationId,
+  after: number,
+  hotMessages: number,
+): Generator<LogRecord> {
+  const head = rows.head(conversationId);
+  // Of what was erased, collection removes the words.
+  if (!head || head.erasedAt !== null || head.messages <= hotMessages) return;
+  const oldestHot = head.lastSequence - hotMessages + 1;
+  for (let version = after + 1; version <= head.version; version++) {
+    const log = rows.log(conversationId, version);
+    if (!log || newestIn(log) >= oldestHot) return;
+    yield log;
+  }
+}
+
+/** The next commits that cool together, by a policy; none where none may. */
+export function nextToCool(
+  rows: RowReader,
+  conversationId: ConversationId,
+  after: number,
+  { hotMessages, rest }: CoolingPolicy,
+): readonly LogRecord[] {
+  const slice: LogRecord[] = [];
+  let length = 0;
+  for (const log of coolable(rows, conversationId, after, hotMessages)) {
+    length += lengthOf(log);
+    if (slice.length > 0 && length > SLICE_LENGTH) return slice;
+    slice.push(log);
+    if (slice.length === SLICE_COMMITS) return slice;
+  }
+  return rest === 'cools' ? slice : [];
+}
+
+/** The sequence of the newest message that a commit brought; 0 where it brought none. */
+function newestIn(log: LogRecord): number {
+  const events = eventsOf(log);
+  if (!events) return Infinity;
+  return events.reduce((newest, event) => Math.max(newest, sequenceIn(event)), 0);
+}
+
+/** An event that names a message with its sequence brought it, or found it there. */
+function sequenceIn({ messageId, sequence }: ChangeEvent & { messageId?: Json; sequence?: Json }): number {
+  return messageId !== undefined && typeof sequence === 'number' ? sequence : 0;
+}
+
+function eventsOf({ header }: LogRecord): LogHeader['events'] | undefined {
+  try {
+    return header === null ? undefined : (decode(header) as unknown as LogHeader).events;
+  } catch {
+    return undefined;
+  }
+}
+
+function lengthOf({ header, records }: LogRecord): number {
+  return records.reduce((sum, { body }) => sum + (body?.length ?? 0), header?.length ?? 0);
+}

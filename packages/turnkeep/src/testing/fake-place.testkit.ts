@@ -1,0 +1,92 @@
+import { compareKeys } from '../core/backend.ts';
+import type { Envelope, WriteSet } from '../core/backend.ts';
+import { collectErased } from '../core/collect.ts';
+import { decide } from '../core/decide.ts';
+import type { NamespaceId } from '../core/ids.ts';
+import { MemoryNamespace } from '../memory/memory-namespace.ts';
+import { sha256 } from '../platform/hash.ts';
+
+/** What a store's disk holds: what was synced, in order. A reopening plays it again. */
+export type Synced =
+  | { readonly envelope: Envelope }
+  | { readonly collected: NamespaceId }
+  | { readonly cooled: NamespaceId; readonly hotMessages: number };
+
+function namespaceOf(entry: Synced): NamespaceId {
+  if ('envelope' in entry) return entry.envelope.commit.namespace;
+  return 'collected' in entry ? entry.collected : entry.cooled;
+}
+
+/** A store of the fake: its disk, by namespace, and the memory that its open handles share. */
+export class Place {
+  readonly disk: Map<NamespaceId, Synced[]> = new Map();
+  readonly #live: Map<NamespaceId, MemoryNamespace> = new Map();
+  readonly listeners: Map<NamespaceId, Set<() => void>> = new Map();
+  handles = 0;
+
+  /** The first handle after a time without any finds what was synced, and nothing else. */
+  attach(): void {
+    this.handles += 1;
+    if (this.handles === 1) this.#live.clear();
+  }
+
+  /** What the open handles see of a namespace; played from the disk when it is first asked for. */
+  live(namespace: NamespaceId): MemoryNamespace | undefined {
+    return this.#live.get(namespace) ?? (this.disk.has(namespace) ? this.rows(namespace) : undefined);
+  }
+
+  rows(namespace: NamespaceId): MemoryNamespace {
+    let rows = this.#live.get(namespace);
+    if (rows) return rows;
+    this.#live.set(namespace, (rows = new MemoryNamespace()));
+    for (const entry of this.disk.get(namespace) ?? []) replay(rows, entry);
+    return rows;
+  }
+
+  names(): readonly NamespaceId[] {
+    return [...new Set([...this.disk.keys(), ...this.#live.keys()])].sort(compareKeys);
+  }
+
+  sync(entry: Synced): void {
+    const namespace = namespaceOf(entry);
+    const entries = this.disk.get(namespace);
+    // What is not on the disk yet must not be played from it twice.
+    this.rows(namespace);
+    if (entries) entries.push(entry);
+    else this.disk.set(namespace, [entry]);
+  }
+}
+
+function replay(rows: MemoryNamespace, entry: Synced): void {
+  if ('collected' in entry) {
+    collectAll(rows, (writes) => rows.apply(writes));
+    return;
+  }
+  if ('cooled' in entry) {
+    coolAll(rows, entry.hotMessages);
+    return;
+  }
+  const decision = decide(rows, entry.envelope, sha256);
+  if (decision.outcome === 'write') rows.apply(decision.writes);
+}
+
+export function collectAll(rows: MemoryNamespace, write: (writes: WriteSet) => void): number {
+  let removed = 0;
+  for (;;) {
+    const pending = rows
+      .heads({ order: 'created', limit: Infinity })
+      .filter((head) => head.erasedAt !== null && !head.collected);
+    if (pending.length === 0) return removed;
+    for (const head of pending) {
+      for (const writes of collectErased(rows, head.conversationId)) {
+        write(writes);
+        removed += writes.rows.length;
+      }
+    }
+  }
+}
+
+export function coolAll(rows: MemoryNamespace, hotMessages: number): number {
+  const heads = rows.heads({ order: 'created', limit: Infinity });
+  return heads.reduce((moved, head) => moved + rows.cool(head.conversationId, hotMessages), 0);
+}
