@@ -1,6 +1,5 @@
 import type { Backend, ConversationId, Head, NamespaceId, RowReader, Surroundings, TurnId } from 'turnkeep/core';
 import { isTurnkeepError } from 'turnkeep/core';
-import { headerAt } from '../../../packages/turnkeep/dist/core/decide.js';
 import { TABLES, afterSeparator, numbersIn } from '../../../packages/turnkeep/dist/core/keys.js';
 import { readInterrupts, readRun, readSteps } from '../../../packages/turnkeep/dist/core/read/agent.js';
 import { Bodies } from '../../../packages/turnkeep/dist/core/read/bodies.js';
@@ -63,6 +62,7 @@ export class Store {
     const found: string[] = [];
     for (let after: string | undefined; ;) {
       const page = await searcher.search(text, { limit: 5, after, ...(leaf === undefined ? {} : { leaf }) });
+      if (page.hits.length > 5) throw new Error(`a page of 5 holds ${page.hits.length}`);
       for (const { conversationId, messageId, sequence, turnId } of page.hits) {
         found.push(messageId === undefined ? `title ${conversationId}` : `message ${messageId} ${sequence} ${turnId}`);
       }
@@ -191,7 +191,7 @@ class Reading {
   }
 
   #moment(head: Head, version: number) {
-    const header = headerAt(this.#rows, head.conversationId, version);
+    const header = this.#bodies.header(head.conversationId, version);
     const { commitId, graphRevision, at, events, leaf } = header;
     const { conversationId } = head;
     const committedAt = new Date(at).toISOString();

@@ -110,7 +110,7 @@ export interface SearchQuery {
 
 /**
  * A commit that may hold the text; `cursor`, a whole number as text, asks as `before` for those after it in the order of
- * the search.
+ * the search, and the next whole number for those and the commit itself.
  */
 export interface SearchPlace {
   readonly conversationId: ConversationId;
@@ -118,7 +118,10 @@ export interface SearchPlace {
   readonly cursor: string;
 }
 
-/** Commits that may hold the text, newest first; core checks each. `next` is absent at the end. */
+/**
+ * Commits that may hold the text, newest first; core checks each. One whose words cannot be read is among them: nobody
+ * knows what it holds. `next` is absent at the end.
+ */
 export interface SearchCandidates {
   readonly places: readonly SearchPlace[];
   readonly next?: string | undefined;

@@ -3,10 +3,10 @@ import type { Commit, Expect } from './change.ts';
 import { chainStart } from './digest.ts';
 import type { Sha256 } from './digest.ts';
 import { Draft, fingerprint } from './draft.ts';
-import { decode } from './encoding.ts';
 import { TurnkeepError, assert, isTurnkeepError } from './errors.ts';
 import { newHead } from './head.ts';
 import type { Head, RecordRef } from './head.ts';
+import { headerAt } from './header.ts';
 import type { ConversationId, MessageId, OperationId, TurnId } from './ids.ts';
 import type { Json } from './json.ts';
 import { KEYS } from './keys.ts';
@@ -46,7 +46,7 @@ function decideOrThrow(rows: RowReader, envelope: Envelope, sha256: Sha256): Dec
   const isTombstone = stored !== undefined && stored.erasedAt !== null;
   if (isTombstone && isErasure(commit)) return { outcome: 'replay', receipt: erasureReceipt(commit, stored) };
   if (stored) assertNotErased(stored);
-  const replay = stored && (commitReplay(rows, envelope, sha256) ?? operationReplay(rows, commit));
+  const replay = stored && (commitReplay(rows, envelope, sha256) ?? operationReplay(rows, commit, sha256));
   if (replay) return { outcome: 'replay', receipt: replay };
   const head = stored ?? newHead(commit.conversationId, envelope.now, chainStart(sha256, commit.conversationId));
   const draft = new Draft(rows, envelope, head, sha256);
@@ -81,7 +81,7 @@ function commitReplay(rows: RowReader, envelope: Envelope, sha256: Sha256): Rece
   const { commitId, conversationId } = envelope.commit;
   const version = rows.get(conversationId, KEYS.commit(commitId))?.[0] as number | undefined;
   if (version === undefined) return undefined;
-  const header = headerAt(rows, conversationId, version);
+  const header = headerAt(rows, sha256, conversationId, version);
   const salts = saltsOf(rows, conversationId, header);
   if (salts && fingerprint(envelope, salts, sha256) !== header.fingerprint) {
     throw new TurnkeepError('commit_id_reused', { commitId });
@@ -115,26 +115,15 @@ function saidBefore(tree: Tree, event: ChangeEvent): RecordRef | undefined {
 }
 
 /** A repeated operation answers what its first commit was answered, whatever else this one asks. */
-function operationReplay(rows: RowReader, commit: Commit): Receipt | undefined {
+function operationReplay(rows: RowReader, commit: Commit, sha256: Sha256): Receipt | undefined {
   for (const change of commit.changes) {
     if (change.kind !== 'turn.submit') continue;
     const row = rows.get(commit.conversationId, KEYS.operation(change.operationId as OperationId));
     if (!row) continue;
-    const header = headerAt(rows, commit.conversationId, unpackOperation(row).openedAt);
+    const header = headerAt(rows, sha256, commit.conversationId, unpackOperation(row).openedAt);
     return receiptOf(commit.conversationId, header, true);
   }
   return undefined;
-}
-
-export function headerAt(rows: RowReader, conversationId: ConversationId, version: number): LogHeader {
-  const header = rows.log(conversationId, version)?.header ?? null;
-  const place = `conversation ${conversationId}, version ${version}`;
-  if (header === null) throw new TurnkeepError('corrupt', { place, reason: 'the log record is missing' });
-  try {
-    return decode(header) as unknown as LogHeader;
-  } catch (error) {
-    throw new TurnkeepError('corrupt', { place, reason: 'its header is not JSON' }, { cause: error });
-  }
 }
 
 export function receiptOf(conversationId: ConversationId, header: LogHeader, replayed: boolean): Receipt {

@@ -1,13 +1,17 @@
+import { recordHolds } from './digest.ts';
+import type { Sha256 } from './digest.ts';
 import { decode } from './encoding.ts';
 import type { Json, JsonObject } from './json.ts';
-import type { LogHeader, LogRecord } from './log.ts';
+import { headerOf } from './header.ts';
+import type { LogRecord } from './log.ts';
 import type { Part } from './message.ts';
 
 /** The searchable text of one record of a commit. */
 export interface SearchText {
   /** The record's index in its commit. */
   readonly record: number;
-  readonly text: string;
+  /** `null` where the record does not hold: what it said is not known. */
+  readonly text: string | null;
 }
 
 const WITH_PARTS = new Set(['message.append', 'turn.submit', 'message.redact']);
@@ -15,23 +19,26 @@ const WITH_TITLE = new Set(['conversation.create', 'conversation.update', 'conve
 
 /**
  * What of a commit is searched: the words of messages (text, reasoning, refusals, tool names, inputs and outputs) and
- * titles. Words that are gone are not there. Digests are not checked: a reading checks each hit.
+ * titles. Words that are gone are not there. Each digest is checked; `corrupt` where the header cannot be read.
  */
-export function searchTexts(log: LogRecord): readonly SearchText[] {
-  const kinds = recordKinds(log);
+export function searchTexts(log: LogRecord, sha256: Sha256): readonly SearchText[] {
+  const kinds = recordKinds(log, sha256);
   const texts: SearchText[] = [];
-  for (const [record, { body }] of log.records.entries()) {
-    const text = body === null ? '' : textOf(kinds?.get(record), decode(body) as JsonObject, kinds === undefined);
+  for (const [record, stored] of log.records.entries()) {
+    if (stored.body === null) continue;
+    const text = recordHolds(sha256, stored)
+      ? textOf(kinds?.get(record), decode(stored.body) as JsonObject, kinds === undefined)
+      : null;
     if (text !== '') texts.push({ record, text });
   }
   return texts;
 }
 
 /** The kind of change that each record is of; `undefined` where the header went with an erasure. */
-function recordKinds(log: LogRecord): ReadonlyMap<number, string> | undefined {
+function recordKinds(log: LogRecord, sha256: Sha256): ReadonlyMap<number, string> | undefined {
   if (log.header === null) return undefined;
   const kinds = new Map<number, string>();
-  for (const event of (decode(log.header) as unknown as LogHeader).events) {
+  for (const event of headerOf(log, sha256, `version ${log.version}`).events) {
     if (event.record !== undefined) kinds.set(event.record, event.kind);
   }
   return kinds;

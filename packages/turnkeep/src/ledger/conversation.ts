@@ -10,7 +10,7 @@ import type {
   TurnState,
   TurnSubmit,
 } from '../core/change.ts';
-import { headerAt } from '../core/decide.ts';
+import { headerAt } from '../core/header.ts';
 import type { ConversationId, InterruptId, MessageId, NamespaceId, OperationId, RunId, TurnId } from '../core/ids.ts';
 import { parseJson } from '../core/json.ts';
 import { KEYS } from '../core/keys.ts';
@@ -148,11 +148,12 @@ export class Conversation {
 
   /** True where an append has to bring its turn; a call that is sent again is put as it was put the first time. */
   async #needsTurn(key: string | undefined): Promise<boolean> {
+    const { sha256 } = this.#access.access.surroundings;
     return this.#access.access.read(this.#access.namespace, (rows) => {
       const head = rows.head(this.id);
       if (!head) return false;
       const earlier = key === undefined ? undefined : rows.get(this.id, KEYS.commit(key));
-      if (earlier) return headerAt(rows, this.id, earlier[0] as number).events[0]?.kind === 'turn.record';
+      if (earlier) return headerAt(rows, sha256, this.id, earlier[0] as number).events[0]?.kind === 'turn.record';
       if (head.leaf === null) return head.turns > 0;
       const leaf = ownTurn({ rows, head }, head.leaf);
       return !leaf || isTerminal(leaf.row.state);
@@ -328,7 +329,7 @@ export class Conversation {
 
   /** Leaf and graph revision as they were after a version. */
   async at(version: number): Promise<PastHead> {
-    return this.#access.view(({ tree }) => headAtVersion(tree, version, 'version'));
+    return this.#access.view(({ tree, bodies }) => headAtVersion(tree, bodies, version, 'version'));
   }
 
   async state(options: PathOptions = {}): Promise<WorkingState> {

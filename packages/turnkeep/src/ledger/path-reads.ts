@@ -19,7 +19,8 @@ export function pathOf(
   options: PathOptions,
 ): { readonly path: PathOf; readonly at: AtVersion; readonly leaf: TurnId | null } {
   const { atVersion } = options;
-  const active = atVersion === undefined ? view.tree.head.leaf : headAtVersion(view.tree, atVersion, 'atVersion').leaf;
+  const active =
+    atVersion === undefined ? view.tree.head.leaf : headAtVersion(view.tree, view.bodies, atVersion, 'atVersion').leaf;
   const leaf = options.leaf === undefined ? active : options.leaf;
   return { leaf, path: () => pathTo(view.tree, leaf), at: { version: atVersion } };
 }

@@ -1,12 +1,12 @@
 import { isBlank, fold } from '../core/fold.ts';
-import { TurnkeepError } from '../core/errors.ts';
+import { TurnkeepError, isTurnkeepError } from '../core/errors.ts';
 import { utf8Length } from '../core/ids.ts';
 import type { ConversationId, NamespaceId, TurnId } from '../core/ids.ts';
 import { LIMITS } from '../core/limits.ts';
 import { Bodies } from '../core/read/bodies.ts';
 import { hitsOfCommit } from '../core/read/search.ts';
-import type { SearchHit, SearchScope } from '../core/read/search.ts';
-import type { RowReader, SearchCandidates } from '../core/backend.ts';
+import type { RecordHits, SearchDamage, SearchHit, SearchScope } from '../core/read/search.ts';
+import type { RowReader, SearchCandidates, SearchPlace } from '../core/backend.ts';
 import { assertNotErased } from '../core/rules/fork.ts';
 import { assertNotAborted } from './abort.ts';
 import type { Access } from './access.ts';
@@ -14,7 +14,7 @@ import type { ConversationAccess } from './conversation-access.ts';
 import { assertPageLimit } from './page-limit.ts';
 
 export interface SearchOptions {
-  /** Hits of one page, 20 when absent; more where those of its last commit are. */
+  /** Hits of one page at most, 20 when absent. */
   readonly limit?: number | undefined;
   /** The `next` of the page before. */
   readonly after?: string | undefined;
@@ -29,6 +29,8 @@ export interface ConversationSearch extends SearchOptions {
 /** Hits, newest commit first. */
 export interface SearchPage {
   readonly hits: readonly SearchHit[];
+  /** Where words are damaged, so that nobody knows whether they match. */
+  readonly damage: readonly SearchDamage[];
   /** `null` at the end. */
   readonly next: string | null;
 }
@@ -71,55 +73,99 @@ async function search(
   assertQuery(text);
   const { limit = 20 } = options;
   assertPageLimit(limit);
-  if (isBlank(text)) return { hits: [], next: null };
-  const hits: SearchHit[] = [];
+  const cursor = options.after === undefined ? undefined : parseCursor(options.after);
+  if (isBlank(text)) return { hits: [], next: null, damage: [] };
+  const page = new Page(limit, cursor);
   const foldedQuery = fold(text);
-  let before = options.after;
-  if (before !== undefined) assertSearchCursor(before);
+  let before = cursor && String(cursor.taken ? cursor.commit + 1 : cursor.commit);
   for (;;) {
     assertNotAborted(options.signal);
     const query = { text, conversationId, before, limit: CANDIDATES };
     const found = await access.backend.search(namespace, query, options.signal);
-    const page = await access.read(namespace, (rows) =>
-      verified(rows, access, found, foldedQuery, scopeOf(rows), limit - hits.length),
-    );
-    hits.push(...page.hits);
-    if (page.resume !== undefined) return { hits, next: page.resume };
-    if (found.next === undefined) return { hits, next: null };
+    const next = await access.read(namespace, (rows) => {
+      const bodies = new Bodies(rows, access.surroundings.sha256);
+      return page.take(bodies, found, foldedQuery, scopeOf(rows));
+    });
+    if (next !== undefined) return page.ending(next);
+    if (found.next === undefined) return page.ending(null);
     before = found.next;
-    if (hits.length >= limit) return { hits, next: before };
   }
 }
 
-interface VerifiedPage {
-  readonly hits: readonly SearchHit[];
-  /** Where to go on, if the page was full before the candidates were through. */
-  readonly resume?: string | undefined;
-}
-
-/** The hits among candidates, whole commits at a time, until the page is full. */
-function verified(
-  rows: RowReader,
-  access: Access,
-  found: SearchCandidates,
-  foldedQuery: string,
-  scope: SearchScope,
-  room: number,
-): VerifiedPage {
-  const bodies = new Bodies(rows, access.surroundings.sha256);
-  const hits: SearchHit[] = [];
-  for (const [at, place] of found.places.entries()) {
-    hits.push(...hitsOfCommit(bodies, place.conversationId, place.version, foldedQuery, scope));
-    const more = at + 1 < found.places.length || found.next !== undefined;
-    if (hits.length >= room && more) return { hits, resume: place.cursor };
-  }
-  return { hits };
+/**
+ * Where a page ended: after a commit, or within one, whose records down to `record` were through, and of that one so many
+ * hits.
+ */
+interface Cursor {
+  readonly commit: number;
+  readonly taken?: { readonly record: number; readonly hits: number } | undefined;
 }
 
 /** Each backend has a place of its own in mind, and all of them are whole numbers. */
-function assertSearchCursor(cursor: string): void {
-  if (typeof cursor === 'string' && /^\d{1,16}$/.test(cursor) && Number.isSafeInteger(Number(cursor))) return;
-  throw new TurnkeepError('bad_cursor', { reason: 'it is not a cursor of a search' });
+const CURSOR = /^(\d{1,16})(?:\.(\d{1,9})\.(\d{1,9}))?$/;
+
+function parseCursor(text: string): Cursor {
+  const [, commit, record, hits] = (typeof text === 'string' && CURSOR.exec(text)) || [];
+  if (!Number.isSafeInteger(Number(commit ?? NaN) + 1))
+    throw new TurnkeepError('bad_cursor', { reason: 'it is not a cursor of a search' });
+  const taken = record === undefined ? undefined : { record: Number(record), hits: Number(hits) };
+  return { commit: Number(commit), taken };
+}
+
+function cursorText({ commit, taken }: Cursor): string {
+  return taken ? `${commit}.${taken.record}.${taken.hits}` : String(commit);
+}
+
+/** A page while it fills. */
+class Page {
+  readonly #limit: number;
+  readonly #start: Cursor | undefined;
+  readonly #hits: SearchHit[] = [];
+  readonly #damage: SearchDamage[] = [];
+
+  constructor(limit: number, start: Cursor | undefined) {
+    this.#limit = limit;
+    this.#start = start;
+  }
+
+  ending(next: string | null): SearchPage {
+    return { hits: this.#hits, next, damage: this.#damage };
+  }
+
+  /** Adds the hits among candidates; answers where the next page starts once this one is full. */
+  take(bodies: Bodies, found: SearchCandidates, foldedQuery: string, scope: SearchScope): string | undefined {
+    for (const [at, place] of found.places.entries()) {
+      const commit = Number(place.cursor);
+      const taken = this.#addCommit(
+        place,
+        hitsOfCommit(bodies, place.conversationId, place.version, foldedQuery, scope),
+      );
+      if (taken) return cursorText({ commit, taken });
+      const isLast = at + 1 === found.places.length && found.next === undefined;
+      if (this.#hits.length === this.#limit && !isLast) return cursorText({ commit });
+    }
+    return undefined;
+  }
+
+  /** Adds the hits of a commit that the page before did not have; answers what was taken if they are not all. */
+  #addCommit(place: SearchPlace, records: Iterable<RecordHits>): Cursor['taken'] {
+    const before = this.#start?.commit === Number(place.cursor) ? this.#start.taken : undefined;
+    try {
+      for (const { record, hits, damage } of records) {
+        if (before && record > before.record) continue;
+        const first = before?.record === record ? before.hits : 0;
+        const room = this.#limit - this.#hits.length;
+        this.#hits.push(...hits.slice(first, first + room));
+        if (damage) this.#damage.push(damage);
+        if (hits.length > first + room) return { record, hits: first + room };
+      }
+    } catch (error) {
+      if (!isTurnkeepError(error, 'corrupt')) throw error;
+      const { conversationId, version } = place;
+      this.#damage.push({ conversationId, version, reason: error.details.reason });
+    }
+    return undefined;
+  }
 }
 
 function assertQuery(text: string): void {

@@ -1,5 +1,6 @@
 import type { RowReader } from '../core/backend.ts';
-import { headerAt } from '../core/decide.ts';
+import type { Sha256 } from '../core/digest.ts';
+import { headerAt } from '../core/header.ts';
 import { TurnkeepError } from '../core/errors.ts';
 import type { ConversationId } from '../core/ids.ts';
 import type { ChangeEvent } from '../core/receipt.ts';
@@ -42,12 +43,13 @@ export function watchConversation(
 ): AsyncGenerator<ConversationEvent> {
   let last: number | undefined;
   const { conversationId, namespace } = access;
+  const { sha256 } = access.access.surroundings;
   return follow(access.access, namespace, options, async () => {
     const after = last ?? cursorOf(options.after);
     const events = await access.access.read(namespace, (rows) => {
       const head = rows.head(conversationId);
       const versions = Array.from({ length: Math.min(STEP, (head?.version ?? 0) - after) }, (_, at) => after + 1 + at);
-      return versions.map((version) => eventAt(rows, conversationId, version));
+      return versions.map((version) => eventAt(rows, sha256, conversationId, version));
     });
     last = after + events.length;
     return events;
@@ -59,13 +61,17 @@ export function watchNamespace(
   namespace: NamespaceId,
   options: WatchOptions,
 ): AsyncGenerator<NamespaceEvent> {
+  const { sha256 } = access.surroundings;
   let last: number | undefined;
   return follow(access, namespace, options, async () => {
     const after = last ?? cursorOf(options.after);
     const entries = await access.backend.feed(namespace, after, STEP);
     last = entries.at(-1)?.position ?? after;
     return access.read(namespace, (rows) =>
-      entries.map(({ position, conversationId, version }) => ({ position, ...eventAt(rows, conversationId, version) })),
+      entries.map(({ position, conversationId, version }) => ({
+        position,
+        ...eventAt(rows, sha256, conversationId, version),
+      })),
     );
   });
 }
@@ -144,11 +150,11 @@ class Bell {
   }
 }
 
-function eventAt(rows: RowReader, conversationId: ConversationId, version: number): ConversationEvent {
+function eventAt(rows: RowReader, sha256: Sha256, conversationId: ConversationId, version: number): ConversationEvent {
   const log = rows.log(conversationId, version);
   const gone = (log?.header ?? null) === null;
-  if (gone && !rows.head(conversationId)?.erasedAt) headerAt(rows, conversationId, version);
-  const header = gone ? undefined : headerAt(rows, conversationId, version);
+  if (gone && !rows.head(conversationId)?.erasedAt) headerAt(rows, sha256, conversationId, version);
+  const header = gone ? undefined : headerAt(rows, sha256, conversationId, version);
   return {
     conversationId,
     version,

@@ -35,11 +35,9 @@ function foldedRows(schema: Schema, namespace: string, rows: readonly SqlRow[]):
   const commits = rows.flatMap((row): readonly FoldedCommit[] => {
     const [position, c, ...columns] = row;
     const log = unpackLog(columns);
-    const words = storable(
-      textsOf(log)
-        .map((text) => fold(text))
-        .join('\n'),
-    );
+    // What cannot be read has no words to find: verify tells of it.
+    const texts = textsOf(log) ?? [];
+    const words = storable(texts.map((text) => fold(text)).join('\n'));
     return words === '' ? [] : [{ position: Number(position), c: String(c), version: log.version, words }];
   });
   return [

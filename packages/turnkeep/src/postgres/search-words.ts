@@ -1,12 +1,16 @@
+import { isTurnkeepError } from '../core/errors.ts';
 import type { LogRecord } from '../core/log.ts';
 import { searchTexts } from '../core/search-text.ts';
+import { sha256 } from '../platform/hash.ts';
 
-/** What of a commit is searched; nothing of a record that is damaged. */
-export function textsOf(log: LogRecord): readonly string[] {
+/** What of a commit is searched; `null` where some of it cannot be read. */
+export function textsOf(log: LogRecord): readonly string[] | null {
   try {
-    return searchTexts(log).map(({ text }) => text);
-  } catch {
-    return [];
+    const texts = searchTexts(log, sha256).map(({ text }) => text);
+    return texts.every((text) => text !== null) ? texts : null;
+  } catch (error) {
+    if (!isTurnkeepError(error, 'corrupt')) throw error;
+    return null;
   }
 }
 

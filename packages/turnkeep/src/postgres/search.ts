@@ -133,6 +133,8 @@ function patternOf(folded: string): string {
   return `%${storable(folded).replaceAll(/[\\%_]/g, '\\$&')}%`;
 }
 
+/** True as well where a commit cannot be read: nobody knows what it says. */
 function holds(log: LogRecord, folded: string): boolean {
-  return textsOf(log).some((text) => matchFolded(text, folded) >= 0);
+  const texts = textsOf(log);
+  return texts === null || texts.some((text) => matchFolded(text, folded) >= 0);
 }

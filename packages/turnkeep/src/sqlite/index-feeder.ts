@@ -1,4 +1,6 @@
+import { isTurnkeepError } from '../core/errors.ts';
 import { searchTexts } from '../core/search-text.ts';
+import { sha256 } from '../platform/hash.ts';
 import type { Database, Statement } from './driver.ts';
 import type { SearchDoc, SearchIndex } from './search-index.ts';
 import type { StoreReader } from './store-reader.ts';
@@ -42,7 +44,7 @@ export class IndexFeeder {
       position = pos as number; // an integer column
       for (const doc of this.docsAt(position)) {
         docs.push(doc);
-        length += doc.text.length;
+        length += doc.text?.length ?? 0;
       }
     }
     if (position === after) return 'ended';
@@ -62,21 +64,15 @@ export class IndexFeeder {
     return true;
   }
 
-  /** What of a commit is searched, one document a record. */
+  /** What of a commit is searched, one document a record; one for the commit where it cannot be read. */
   docsAt(pos: number): readonly SearchDoc[] {
-    const log = this.#reader.logAt(pos);
-    const texts = new Map<number, string>();
     try {
-      for (const { record, text } of log ? searchTexts(log) : []) {
-        const before = texts.get(record);
-        texts.set(record, before === undefined ? text : `${before}\n${text}`);
-      }
-    } catch {
-      // A damaged record is found by verify; it cannot be read, hence not be searched.
-      return [];
+      const log = this.#reader.logAt(pos);
+      const texts = log ? searchTexts(log, sha256) : [];
+      return texts.map(({ record, text }) => ({ docId: pos * RECORDS + record, text }));
+    } catch (error) {
+      if (!isTurnkeepError(error, 'corrupt')) throw error;
+      return [{ docId: pos * RECORDS, text: null }];
     }
-    return [...texts]
-      .sort(([left], [right]) => left - right)
-      .map(([record, text]) => ({ docId: pos * RECORDS + record, text }));
   }
 }

@@ -35,6 +35,7 @@ export function* verifyIndex(
 }
 
 function isFound(index: SearchIndex, { docId, text }: SearchDoc): boolean {
+  if (text === null) return true; // it is a fault of the log, and told as one
   const end = cutsPair(text, QUERY_LENGTH) ? QUERY_LENGTH - 1 : QUERY_LENGTH;
   const query = text.slice(0, end);
   return isBlank(query) || index.candidates(query, { before: docId + 1, limit: 1 }).docIds[0] === docId;

@@ -20,6 +20,7 @@ export const STATE_TABLES = `
     removals INTEGER NOT NULL, scrubbed INTEGER NOT NULL
   );
   CREATE TABLE removed (doc INTEGER PRIMARY KEY);
+  CREATE TABLE unreadable (doc INTEGER PRIMARY KEY);
 `;
 
 interface State {
@@ -39,7 +40,8 @@ interface State {
  * then they hold 18,432 documents and stay. A search goes through tail and segments from the newest on and stops when
  * it has enough. To remove documents is to write their segment again without them, for which no text is needed.
  *
- * The table `removed` has the documents that were removed and are still in a segment, or are yet to be added.
+ * The table `removed` has the documents that were removed and are still in a segment, or are yet to be added; the table
+ * `unreadable` those without a text, which every search has among its candidates.
  */
 export class SearchContent {
   readonly #database: Database;
@@ -52,6 +54,9 @@ export class SearchContent {
   readonly #removed: Statement;
   readonly #insertRemoved: Statement;
   readonly #deleteRemoved: Statement;
+  readonly #unreadable: Statement;
+  readonly #insertUnreadable: Statement;
+  readonly #deleteUnreadable: Statement;
 
   constructor(database: Database) {
     this.#database = database;
@@ -64,6 +69,9 @@ export class SearchContent {
     this.#removed = database.prepare('SELECT doc FROM removed WHERE doc > ? AND doc <= ?');
     this.#insertRemoved = database.prepare('INSERT OR IGNORE INTO removed (doc) VALUES (?)');
     this.#deleteRemoved = database.prepare('DELETE FROM removed WHERE doc > ? AND doc <= ?');
+    this.#unreadable = database.prepare('SELECT doc FROM unreadable WHERE doc <= ? ORDER BY doc DESC');
+    this.#insertUnreadable = database.prepare('INSERT INTO unreadable (doc) VALUES (?)');
+    this.#deleteUnreadable = database.prepare('DELETE FROM unreadable WHERE doc = ?');
   }
 
   position(): number {
@@ -82,7 +90,7 @@ export class SearchContent {
     return inSnapshot(this.#database, () => {
       const docIds: number[] = [];
       if (limit > 0 && !isBlank(query)) {
-        for (const docId of this.#matching(query, highest)) if (docIds.push(docId) === limit) break;
+        for (const docId of this.#candidatesOf(query, highest)) if (docIds.push(docId) === limit) break;
       }
       return { docIds, position: this.position() };
     });
@@ -90,7 +98,10 @@ export class SearchContent {
 
   remove(docIds: readonly number[]): void {
     inTransaction(this.#database, () => {
-      for (const docId of docIds) if (!this.#tail.delete(docId)) this.#insertRemoved.run(docId);
+      for (const docId of docIds) {
+        const isApart = this.#tail.delete(docId) || this.#deleteUnreadable.run(docId) > 0;
+        if (!isApart) this.#insertRemoved.run(docId);
+      }
       this.#countRemoval.run();
     });
   }
@@ -134,7 +145,12 @@ export class SearchContent {
     if (state.position !== after) return 'outrun';
     const highest = highestOf(docs, state.highest);
     const removed = this.#removedAfter(state.highest, highest);
-    const kept = docs.filter(({ docId }) => !removed.has(docId)).map(foldDoc);
+    const kept: FoldedDoc[] = [];
+    for (const { docId, text } of docs) {
+      if (removed.has(docId)) continue;
+      if (text === null) this.#insertUnreadable.run(docId);
+      else kept.push({ docId, folded: fold(text) });
+    }
     const isTailEnough = this.#fitsTail(kept);
     const rest = isTailEnough ? kept : this.#addSegments([...this.#tail.takeAll(), ...kept]);
     for (const doc of rest) this.#tail.add(doc);
@@ -168,6 +184,17 @@ export class SearchContent {
     const texts = docs.map(({ folded }) => folded);
     this.#segments.insert(0, docIds, (writer) => writeTexts(writer, texts));
     mergeLevels(this.#segments);
+  }
+
+  /** Highest first. */
+  *#candidatesOf(query: string, docId: number): Generator<number> {
+    const unreadable = this.#unreadable.all(docId).map(([doc]) => doc as number); // an integer column
+    let at = 0;
+    for (const found of this.#matching(query, docId)) {
+      for (; (unreadable[at] ?? 0) > found; at++) yield unreadable[at] as number;
+      yield found;
+    }
+    yield* unreadable.slice(at);
   }
 
   *#matching(query: string, docId: number): Generator<number> {
@@ -209,8 +236,4 @@ function highestOf(docs: readonly SearchDoc[], before: number): number {
     highest = docId;
   }
   return highest;
-}
-
-function foldDoc({ docId, text }: SearchDoc): FoldedDoc {
-  return { docId, folded: fold(text) };
 }

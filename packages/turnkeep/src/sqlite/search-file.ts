@@ -10,7 +10,7 @@ import { inTransaction } from './search-transaction.ts';
 /** Says that a SQLite file is a search index: "TkSx". */
 const APPLICATION_ID = 0x546b5378;
 /** Counts the changes of the format. There are no migrations: an index of another format is built anew. */
-const FORMAT = 1;
+const FORMAT = 2;
 const PAGE_BYTES = 16_384;
 /** A new file takes two, each process that deletes the file meanwhile one more. */
 const OPEN_TRIES = 10;

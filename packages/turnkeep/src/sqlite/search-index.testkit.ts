@@ -43,7 +43,7 @@ export function search(index: SearchIndex, docs: readonly SearchDoc[], query: st
 }
 
 export function scan(docs: readonly SearchDoc[], query: string): number[] {
-  const hits = docs.filter(({ text }) => matchFolded(text, fold(query)) !== -1);
+  const hits = docs.filter(({ text }) => matchFolded(text ?? '', fold(query)) !== -1);
   return hits.map(({ docId }) => docId).reverse();
 }
 

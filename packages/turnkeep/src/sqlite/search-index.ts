@@ -5,7 +5,8 @@ import { deleteSearchFile, openSearchFile, type SearchFile, type SearchFileOptio
 export interface SearchDoc {
   /** An integer from 1 to 2^53 − 1. */
   readonly docId: number;
-  readonly text: string;
+  /** `null` where it cannot be read: the document is then a candidate of every search. */
+  readonly text: string | null;
 }
 
 /** What a batch covers: the documents of all log rows after one up to another. */

@@ -47,7 +47,7 @@ test('the header of a commit that is no JSON any more is corrupt, and verify goe
     const watch = ledger.namespace('n').conversation('a').watch({ after: 2 });
     await expect(watch.next()).rejects.toMatchObject({
       code: 'corrupt',
-      details: { reason: 'its header is not JSON' },
+      details: { reason: 'its header does not match its digest' },
     });
     const { faults, conversations } = await ledger.verify();
     expect(conversations).toBe(2);
@@ -69,11 +69,23 @@ test('what stands at the place of a version is never taken for it', () =>
     },
   ));
 
-test('a search that comes upon words that are no JSON any more says so', () =>
+/** The index was there before the damage, or was made anew of what is damaged. */
+test.each(['before', 'anew'])('a search names words that are not what was written, with an index of %s', (index) =>
   afterDamage(`UPDATE log SET words = '{' WHERE version = 5`, async (ledger) => {
-    await expect(ledger.namespace('n').search('4')).rejects.toMatchObject({
+    if (index === 'anew') await ledger.backend.rebuild();
+    const page = await ledger.namespace('n').search('4');
+    expect(page.hits.length).toBeGreaterThan(0);
+    const reason = 'record 0 does not match its digest';
+    expect(page.damage).toContainEqual({ conversationId: 'a', version: 5, reason });
+    expect((await ledger.namespace('n').search('in no message')).damage.length).toBe(index === 'anew' ? 2 : 0);
+  }),
+);
+
+test('a header that was changed is not taken for what was written', () =>
+  afterDamage(`UPDATE log SET header = replace(header, 'a', 'b') WHERE version = 5`, async (ledger) => {
+    await expect(ledger.namespace('n').conversation('a').watch({ after: 4 }).next()).rejects.toMatchObject({
       code: 'corrupt',
-      details: { reason: 'its words cannot be read' },
+      details: { reason: 'its header does not match its digest' },
     });
   }));
 

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { fold, matchFolded } from '../core/fold.ts';
 import type { ConversationId } from '../core/ids.ts';
 import { searchTexts } from '../core/search-text.ts';
+import { sha256 } from '../platform/hash.ts';
 import { openDatabase } from './driver.ts';
 import { openSqlite } from './open.ts';
 import type { SqliteBackend } from './sqlite-backend.ts';
@@ -34,7 +35,7 @@ async function scanned(store: SqliteBackend, text: string): Promise<readonly str
       .toReversed()
       .filter(({ conversationId, version }) => {
         const log = rows.log(conversationId, version);
-        return log && searchTexts(log).some((each) => matchFolded(each.text, fold(text)) >= 0);
+        return log && searchTexts(log, sha256).some((each) => matchFolded(each.text ?? '', fold(text)) >= 0);
       })
       .map(({ conversationId, version }) => `${conversationId} ${version}`),
   );

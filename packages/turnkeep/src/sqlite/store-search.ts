@@ -1,8 +1,9 @@
 import type { SearchCandidates, SearchQuery } from '../core/backend.ts';
 import { fold, isBlank, matchFolded } from '../core/fold.ts';
+import { isTurnkeepError } from '../core/errors.ts';
 import type { ConversationId } from '../core/ids.ts';
-import type { LogRecord } from '../core/log.ts';
 import { searchTexts } from '../core/search-text.ts';
+import { sha256 } from '../platform/hash.ts';
 import type { Database, SqlRow, Statement } from './driver.ts';
 import type { Candidates, SearchIndex } from './search-index.ts';
 import type { StoreReader } from './store-reader.ts';
@@ -162,18 +163,16 @@ export class StoreSearch {
     return only === undefined || only.has(row[3] as number);
   }
 
+  /** True as well where a commit cannot be read: nobody knows what it says. */
   #matchesAt(pos: number, folded: string): boolean {
-    const log = this.#reader.logAt(pos);
-    return log !== undefined && textsOf(log).some((text) => matchFolded(text, folded) >= 0);
-  }
-}
-
-/** What of a commit is searched, one text a record; nothing of a record that is damaged. */
-export function textsOf(log: LogRecord): readonly string[] {
-  try {
-    return searchTexts(log).map(({ text }) => text);
-  } catch {
-    return [];
+    try {
+      const log = this.#reader.logAt(pos);
+      const texts = log ? searchTexts(log, sha256) : [];
+      return texts.some(({ text }) => text === null || matchFolded(text, folded) >= 0);
+    } catch (error) {
+      if (!isTurnkeepError(error, 'corrupt')) throw error;
+      return true;
+    }
   }
 }
 

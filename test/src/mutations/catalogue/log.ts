@@ -35,20 +35,20 @@ export const LOG: readonly Mutation[] = [
   {
     file: DECIDE,
     breaks: 'a commit that is sent again is done again',
-    find: 'commitReplay(rows, envelope, sha256) ?? operationReplay(rows, commit)',
-    replace: 'operationReplay(rows, commit)',
+    find: 'commitReplay(rows, envelope, sha256) ?? operationReplay(rows, commit, sha256)',
+    replace: 'operationReplay(rows, commit, sha256)',
   },
   {
     file: DECIDE,
     breaks: 'an operation that is sent again is done again',
-    find: 'commitReplay(rows, envelope, sha256) ?? operationReplay(rows, commit)',
+    find: 'commitReplay(rows, envelope, sha256) ?? operationReplay(rows, commit, sha256)',
     replace: 'commitReplay(rows, envelope, sha256)',
   },
   {
     file: DECIDE,
     breaks: 'an operation’s replay comes before the commit’s',
-    find: 'commitReplay(rows, envelope, sha256) ?? operationReplay(rows, commit)',
-    replace: 'operationReplay(rows, commit) ?? commitReplay(rows, envelope, sha256)',
+    find: 'commitReplay(rows, envelope, sha256) ?? operationReplay(rows, commit, sha256)',
+    replace: 'operationReplay(rows, commit, sha256) ?? commitReplay(rows, envelope, sha256)',
   },
   {
     file: DECIDE,

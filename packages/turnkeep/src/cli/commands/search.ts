@@ -1,4 +1,5 @@
 import type { SearchHit } from '../../core/read/search.ts';
+import type { SearchPage } from '../../ledger/search.ts';
 import { EXIT } from '../exit-codes.ts';
 import type { ExitCode } from '../exit-codes.ts';
 import { readStore } from '../shell.ts';
@@ -23,18 +24,20 @@ export async function runSearch(shell: Shell, text: string, options: SearchComma
       : namespace.conversation(conversation).search(text, { ...how, ...(leaf === undefined ? {} : { leaf }) }),
   );
   if (options.json) await shell.out.json(page);
-  else await print(shell, page.hits, page.next);
-  return EXIT.ok;
+  else await print(shell, page);
+  return page.damage.length > 0 ? EXIT.damage : EXIT.ok;
 }
 
-async function print({ out }: Shell, hits: readonly SearchHit[], next: string | null): Promise<void> {
+async function print({ out }: Shell, { hits, next, damage }: SearchPage): Promise<void> {
   const { colors } = out;
-  if (hits.length === 0) return out.line('Nothing found.');
+  if (hits.length === 0) await out.line('Nothing found.');
   for (const hit of hits) {
     const place = hit.messageId === undefined ? 'title' : `#${hit.sequence} ${safeLine(hit.messageId)}`;
     await out.line(`${colors.cyan(safeLine(hit.conversationId))}  ${colors.dim(place)}`);
     await out.line(`    ${snippetLine(hit, (match) => colors.bold(colors.yellow(match)))}`);
   }
+  for (const { conversationId, version, reason } of damage)
+    await out.line(colors.red(`Not searched: ${safeLine(conversationId)}, version ${version}: ${safeLine(reason)}`));
   if (next !== null) await out.line(colors.dim(`More: --after ${next}`));
 }
 

@@ -1,9 +1,9 @@
 import type { RowReader } from '../backend.ts';
-import { headerAt } from '../decide.ts';
 import type { Sha256 } from '../digest.ts';
 import { assert } from '../errors.ts';
 import { parseBody, recordOf } from '../draft.ts';
 import type { RecordRef } from '../head.ts';
+import { headerAt } from '../header.ts';
 import type { JsonObject } from '../json.ts';
 import type { LogHeader, LogRecord, StoredRecord, Tier } from '../log.ts';
 import type { ChangeEvent } from '../receipt.ts';
@@ -45,7 +45,7 @@ export class Bodies {
   header(owner: string, version: number): LogHeader {
     const key = `${version} ${owner}`;
     let header = this.#headers.get(key);
-    if (!header) this.#headers.set(key, (header = headerAt(this.rows, owner, version)));
+    if (!header) this.#headers.set(key, (header = headerAt(this.rows, this.sha256, owner, version)));
     return header;
   }
 

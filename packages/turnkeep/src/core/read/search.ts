@@ -1,8 +1,6 @@
 import { matchFolded } from '../fold.ts';
 import { snippet } from '../snippet.ts';
-import { TurnkeepError } from '../errors.ts';
 import { searchTexts } from '../search-text.ts';
-import type { SearchText } from '../search-text.ts';
 import type { ConversationId, MessageId, TurnId } from '../ids.ts';
 import { KEYS, TABLES, afterSeparator, numbersIn } from '../keys.ts';
 import type { LogRecord } from '../log.ts';
@@ -38,33 +36,43 @@ export type SearchScope =
   | { readonly kind: 'path'; readonly tree: Tree; readonly leaf: TurnId | null }
   | { readonly kind: 'namespace' };
 
-/** The hits of one commit, each digest checked, newest first. */
-export function hitsOfCommit(
+/** What was found in one record of a commit. */
+export interface RecordHits {
+  readonly record: number;
+  /** Where the words of the record stand; none where they do not match. */
+  readonly hits: readonly SearchHit[];
+  /** Why the record could not be searched. */
+  readonly damage?: SearchDamage | undefined;
+}
+
+/** Words that no search can look into, since they are not what was written; `verify` says more. */
+export interface SearchDamage {
+  readonly conversationId: ConversationId;
+  readonly version: number;
+  readonly reason: string;
+}
+
+/** The hits of one commit by record, the last record first, each digest checked. Records without hits are left out. */
+export function* hitsOfCommit(
   bodies: Bodies,
   owner: ConversationId,
   version: number,
   foldedQuery: string,
   scope: SearchScope,
-): readonly SearchHit[] {
+): Generator<RecordHits> {
   const log = bodies.rows.log(owner, version);
-  if (!log) return [];
-  const hits: SearchHit[] = [];
-  for (const found of textsOf(log, owner)) {
-    const at = matchFolded(found.text, foldedQuery);
-    if (at < 0) continue;
-    bodies.body({ owner, version, index: found.record });
-    hits.push(...hitsOfRecord(bodies, owner, log, found, at, foldedQuery.length, scope));
-  }
-  return hits.reverse();
-}
-
-/** What of a commit is searched; `corrupt` where its words are not even JSON any more. */
-function textsOf(log: LogRecord, owner: ConversationId): readonly SearchText[] {
-  try {
-    return searchTexts(log);
-  } catch (error) {
-    const place = `conversation ${owner}, version ${log.version}`;
-    throw new TurnkeepError('corrupt', { place, reason: 'its words cannot be read' }, { cause: error });
+  if (!log) return;
+  for (const { record, text } of searchTexts(log, bodies.sha256).toReversed()) {
+    const at = text === null ? -1 : matchFolded(text, foldedQuery);
+    if (text === null) {
+      const reason = `record ${record} does not match its digest`;
+      yield { record, hits: [], damage: { conversationId: owner, version, reason } };
+    } else if (at >= 0) {
+      yield {
+        record,
+        hits: hitsOfRecord(bodies, owner, log, { record, text }, at, foldedQuery.length, scope).toReversed(),
+      };
+    }
   }
 }
 
@@ -72,7 +80,7 @@ function hitsOfRecord(
   bodies: Bodies,
   owner: ConversationId,
   log: LogRecord,
-  found: SearchText,
+  found: { readonly record: number; readonly text: string },
   at: number,
   length: number,
   scope: SearchScope,

@@ -1,5 +1,4 @@
 import type { TurnState } from '../change.ts';
-import { headerAt } from '../decide.ts';
 import { TurnkeepError } from '../errors.ts';
 import type { OperationId, TurnId } from '../ids.ts';
 import type { Json } from '../json.ts';
@@ -85,11 +84,12 @@ export function readSiblings(tree: Tree, turnId: TurnId): readonly Sibling[] {
 /** A conversation's head as it was after a version; `invalid_value` where it has none of that number. */
 export function headAtVersion(
   tree: Tree,
+  bodies: Bodies,
   version: number,
   path: string,
 ): { readonly leaf: TurnId | null; readonly graphRevision: number } {
   assertVersion(tree, version, path);
-  const { leaf, graphRevision } = headerAt(tree.rows, tree.head.conversationId, version);
+  const { leaf, graphRevision } = bodies.header(tree.head.conversationId, version);
   return { leaf, graphRevision };
 }
 

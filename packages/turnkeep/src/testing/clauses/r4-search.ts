@@ -1,3 +1,4 @@
+import type { Change } from '../../core/change.ts';
 import type { Message } from '../../core/read/message.ts';
 import { partsText } from '../../core/search-text.ts';
 import type { Namespace } from '../../ledger/namespace.ts';
@@ -219,6 +220,20 @@ export const search: readonly ConformanceCase[] = [
       await store.commit(`c${at % 3}`, [append(says('user', `needle ${at}`, `n${at}`)), append(says('user', 'hay'))]);
     const expected = Array.from({ length: 30 }, (_, at) => `c${(29 - at) % 3}/n${29 - at}`);
     for (const limit of [1, 7, 29, 30, 31]) same(await find(store, 'needle', limit), expected, `pages of ${limit}`);
+  }),
+  given('R4', 'a page holds no more than its limit, also within one commit of many hits', async (store) => {
+    const turn: Change[] = [{ kind: 'turn.record', origin: 'test' }];
+    for (let at = 0; at < 9; at++) turn.push(append(says('user', `needle ${at}`, `n${at}`)));
+    await store.commit('c', [append(says('user', 'needle before', 'before'))]);
+    await store.commit('c', turn);
+    await store.commit('c', [{ kind: 'turn.record', origin: 'test' }, append(says('user', 'a needle after', 'after'))]);
+    const expected = ['c/after', ...Array.from({ length: 9 }, (_, at) => `c/n${8 - at}`), 'c/before'];
+    const space = await store.readSpace();
+    for (const limit of [1, 2, 3, 5, 10, 11]) {
+      same(await find(store, 'needle', limit), expected, `pages of ${limit}`);
+      const { hits } = await space.search('needle', { limit });
+      same(hits.length, limit, 'the hits of the first page');
+    }
   }),
   given('R4', 'it finds a text at once, and across many commits', async (store) => {
     for (let at = 0; at < 300; at++)
