@@ -10,6 +10,7 @@ import { Bodies } from '../core/read/bodies.ts';
 import type { Receipt } from '../core/receipt.ts';
 import { assertNotErased } from '../core/rules/fork.ts';
 import type { Tree } from '../core/tree/path.ts';
+import { assertObject } from './given.ts';
 
 /** How a call is sent. */
 export interface WriteOptions {
@@ -30,6 +31,7 @@ const WRITE_OPTIONS = new Set(['idempotencyKey', 'expect', 'fence', 'signal', 't
 
 /** A misspelt option would be a promise that nobody keeps. */
 function assertKnown(options: object): void {
+  assertObject(options, 'options');
   for (const name of Object.keys(options)) {
     if (WRITE_OPTIONS.has(name)) continue;
     throw new TurnkeepError('invalid_value', { path: memberPath('options', name), reason: 'no option is called so' });

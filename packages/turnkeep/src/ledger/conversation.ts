@@ -52,6 +52,7 @@ import type { ConversationSearch, SearchPage } from './search.ts';
 import { Tasks } from './tasks.ts';
 import { watchConversation } from './watch.ts';
 import type { ConversationEvent, WatchOptions } from './watch.ts';
+import { assertObject } from './given.ts';
 
 /** A turn that was accepted. */
 export interface SubmittedTurn extends Receipt {
@@ -137,6 +138,7 @@ export class Conversation {
     message: NewMessage,
     options: WriteOptions & { readonly turnId?: TurnId | null } = {},
   ): Promise<Receipt> {
+    assertObject(options, 'options');
     // Copied before anything is awaited: what the caller does with it meanwhile is not what was sent.
     const own = parseJson(message, 'commit.changes[0].message') as unknown as NewMessage;
     const append: Change = { kind: 'message.append', message: own, turnId: options.turnId };
@@ -173,6 +175,7 @@ export class Conversation {
     turn: Omit<TurnRecord, 'kind'> & { readonly messages: readonly NewMessage[] },
     options?: WriteOptions,
   ): Promise<Receipt & { readonly turnId: TurnId }> {
+    assertObject(turn, 'turn');
     const { messages, ...rest } = turn;
     assertList(messages, 'messages');
     const appends = messages.map((message) => ({ kind: 'message.append' as const, message }));
@@ -228,6 +231,7 @@ export class Conversation {
     to: { readonly conversationId: ConversationId } & Omit<ConversationUpdate, 'kind' | 'readThrough'>,
     options?: WriteOptions,
   ): Promise<Conversation> {
+    assertObject(to, 'to');
     const { conversationId, ...fields } = to;
     const { access, namespace } = this.#access;
     await access.write(
@@ -248,6 +252,7 @@ export class Conversation {
 
   /** Title, counters, leaf, last message, unread of a reader. */
   async info(options: { readonly reader?: string } = {}): Promise<ConversationInfo> {
+    assertObject(options, 'options');
     return this.#access.view(({ tree, bodies }) => conversationInfo(bodies, tree.head, options.reader));
   }
 
@@ -264,6 +269,7 @@ export class Conversation {
     count: number,
     options: DamageOptions & { readonly before?: string; readonly leaf?: TurnId | null } = {},
   ): Promise<MessageWindow> {
+    assertObject(options, 'options');
     const before = options.before === undefined ? undefined : decodeCursor(options.before, windowCursor);
     return this.#access.view(({ tree, bodies }) => {
       const found = placedWindow(tree, { count, leaf: options.leaf, before });
@@ -277,6 +283,7 @@ export class Conversation {
   async page(
     options: PathOptions & DamageOptions & { readonly after?: string; readonly limit?: number } = {},
   ): Promise<MessagePage> {
+    assertObject(options, 'options');
     const { limit = 100 } = options;
     assertPageLimit(limit);
     const after = options.after === undefined ? undefined : decodeCursor(options.after, pageCursor);
@@ -315,6 +322,7 @@ export class Conversation {
 
   /** The tree: every turn that the conversation sees, with the first words of each. */
   async graph(options: { readonly atVersion?: number } = {}): Promise<readonly LabelledTurn[]> {
+    assertObject(options, 'options');
     const { atVersion } = options;
     return this.#access.view((view) => {
       if (atVersion !== undefined) assertVersion(view.tree, atVersion, 'atVersion');

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { call, text } from '../core/changes.testkit.ts';
 import type { NewMessage, Part } from '../core/message.ts';
+import { MemoryBackend } from '../memory/index.ts';
+import { systemSurroundings } from '../platform/surroundings.ts';
 import { openLedger } from './open.ts';
 
 async function opened() {
@@ -20,6 +22,44 @@ test('what is no message is refused with its path, and not by a crash', async ()
   await expect(conversation.checkpoints.write('k', 0, {} as never)).rejects.toMatchObject({
     details: { path: 'writes' },
   });
+});
+
+test('options that are none are refused with their path, whoever asks', async () => {
+  const { space, conversation } = await opened();
+  await conversation.append({ role: 'user', parts: text('x') });
+  const none = null as never; // a caller without types may give anything
+  for (const ask of [
+    () => openLedger('memory:', none),
+    () => space.page(none),
+    () => space.search('x', none),
+    () => space.collect(none),
+    () => space.eraseSubject('someone', none),
+    () => space.answer('i', none),
+    () => conversation.append({ role: 'user', parts: text('x') }, none),
+    () => conversation.advance('t', 'running', none),
+    () => conversation.window(1, none),
+    () => conversation.page(none),
+    () => conversation.graph(none),
+    () => conversation.info(none),
+    () => conversation.state(none),
+    () => conversation.search('x', none),
+    () => conversation.tasks.active(none),
+  ]) {
+    await expect(ask(), ask.toString()).rejects.toMatchObject({ code: 'invalid_value', details: { path: 'options' } });
+  }
+  await expect(conversation.fork('m', none)).rejects.toMatchObject({ details: { path: 'to' } });
+  await expect(conversation.record(none)).rejects.toMatchObject({ details: { path: 'turn' } });
+});
+
+test('a ledger stands on a backend that is open, too', async () => {
+  const backend = new MemoryBackend(systemSurroundings.sha256);
+  const ledger = await openLedger(backend);
+  await ledger
+    .namespace('n')
+    .conversation('c')
+    .append({ role: 'user', parts: text('x') });
+  expect(ledger.backend).toBe(backend);
+  await expect(openLedger(undefined as never)).rejects.toMatchObject({ details: { path: 'store' } });
 });
 
 test('a message that answers a call and makes another is judged where its call stands', async () => {

@@ -23,6 +23,7 @@ import { searchNamespace } from './search.ts';
 import type { SearchOptions, SearchPage } from './search.ts';
 import { watchNamespace } from './watch.ts';
 import type { NamespaceEvent, WatchOptions } from './watch.ts';
+import { assertObject } from './given.ts';
 
 export interface ListOptions {
   readonly owner?: string | undefined;
@@ -79,6 +80,8 @@ export class Namespace {
     commit: { readonly [field: string]: unknown },
     options: { readonly signal?: AbortSignal } = {},
   ): Promise<Receipt> {
+    assertObject(commit, 'commit');
+    assertObject(options, 'options');
     const { namespace = this.id } = commit;
     if (namespace !== this.id) {
       throw new TurnkeepError('invalid_value', { path: 'commit.namespace', reason: `this is ${this.id}` });
@@ -88,6 +91,7 @@ export class Namespace {
 
   /** One page of conversations, newest first by the order asked for. Erased ones are not listed. */
   async page(options: ListOptions = {}): Promise<ConversationPage> {
+    assertObject(options, 'options');
     const { limit = 50, order = 'activity', owner, reader } = options;
     assertPageLimit(limit);
     const after = options.after === undefined ? undefined : decodeCursor(options.after, listCursor);
@@ -132,11 +136,13 @@ export class Namespace {
 
   /** The questions that turns of this namespace wait on. Its cost follows the number of conversations. */
   interrupts(options: { readonly signal?: AbortSignal } = {}): AsyncGenerator<OpenInterrupt> {
+    assertObject(options, 'options');
     return openInterrupts(this.#access, this.id, options.signal);
   }
 
   /** Answers an interrupt; the first answer stands, and `first` says whether this was it. Its turn is then resumed. */
   async answer(interruptId: InterruptId, options: AnswerOptions): Promise<Answered> {
+    assertObject(options, 'options');
     return answerInterrupt(this.#access, this.id, interruptId, options);
   }
 
@@ -150,11 +156,13 @@ export class Namespace {
    * they are shared. Sent again with the same key it goes on where it stopped.
    */
   async eraseSubject(subjectId: string, options: EraseSubjectOptions): Promise<SubjectErasure> {
+    assertObject(options, 'options');
     return eraseSubject(this.#access, this.id, subjectId, options);
   }
 
   /** Removes what erased conversations still hold; answers how many rows went. */
   async collect(options: { readonly signal?: AbortSignal } = {}): Promise<number> {
+    assertObject(options, 'options');
     return this.#access.backend.collect(this.id, options.signal);
   }
 }

@@ -5,6 +5,7 @@ import { MemoryBackend } from '../memory/index.ts';
 import { isThere } from '../platform/paths.ts';
 import { mintCommitId } from '../platform/random.ts';
 import { systemSurroundings } from '../platform/surroundings.ts';
+import { assertObject } from './given.ts';
 import { Ledger } from './ledger.ts';
 
 export interface OpenOptions {
@@ -15,13 +16,17 @@ export interface OpenOptions {
 }
 
 /**
- * Opens a store: `memory:`, `sqlite:FILE`, `journal:DIRECTORY`, or `postgres://…` (with `?schema=NAME` where it is not
+ * Opens a store, or takes a backend that is open (made by `openSqlite`, `openPostgres` and their like, with settings of its
+ * own); closing the ledger closes it. A store is `memory:`, `sqlite:FILE`, `journal:DIRECTORY`, or `postgres://…` (with `?schema=NAME` where it is not
  * `turnkeep`). A file or directory is made where there is none; one that is not ours, or of a newer version, is refused
  * untouched.
  */
-export async function openLedger(url: string, options: OpenOptions = {}): Promise<Ledger> {
+export async function openLedger(store: string | Backend, options: OpenOptions = {}): Promise<Ledger> {
+  assertObject(options, 'options');
   const surroundings = options.surroundings ?? systemSurroundings;
-  return new Ledger(await openBackend(url, options), surroundings, mintCommitId);
+  const backend = typeof store === 'string' ? await openBackend(store, options) : store;
+  assertObject(backend, 'store');
+  return new Ledger(backend, surroundings, mintCommitId);
 }
 
 /** Opens the backend that a URL names. */

@@ -4,6 +4,7 @@ import type { PathOf } from '../core/read/tasks.ts';
 import type { AtVersion } from '../core/tree/entries.ts';
 import { pathTo } from '../core/tree/path.ts';
 import type { View } from './access.ts';
+import { assertObject } from './given.ts';
 
 /** Which path is read, and when. */
 export interface PathOptions {
@@ -18,6 +19,7 @@ export function pathOf(
   view: View,
   options: PathOptions,
 ): { readonly path: PathOf; readonly at: AtVersion; readonly leaf: TurnId | null } {
+  assertObject(options, 'options');
   const { atVersion } = options;
   const active =
     atVersion === undefined ? view.tree.head.leaf : headAtVersion(view.tree, view.bodies, atVersion, 'atVersion').leaf;

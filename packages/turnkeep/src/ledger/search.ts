@@ -12,6 +12,7 @@ import { assertNotAborted } from './abort.ts';
 import type { Access } from './access.ts';
 import type { ConversationAccess } from './conversation-access.ts';
 import { assertPageLimit } from './page-limit.ts';
+import { assertObject } from './given.ts';
 
 export interface SearchOptions {
   /** Hits of one page at most, 20 when absent. */
@@ -71,6 +72,7 @@ async function search(
   scopeOf: (rows: RowReader) => SearchScope,
 ): Promise<SearchPage> {
   assertQuery(text);
+  assertObject(options, 'options');
   const { limit = 20 } = options;
   assertPageLimit(limit);
   const cursor = options.after === undefined ? undefined : parseCursor(options.after);
