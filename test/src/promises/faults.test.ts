@@ -323,19 +323,16 @@ describe.each(BACKENDS)('faults of other stores, on %s', (backend) => {
     for (const said of ['first words', 'middle words', 'last words']) await conversation.append(user(said));
     await store.damage('middle words');
     await store.everywhere(async (other) => {
-      for (const reading of [other.page(), other.window(3), words(other)]) {
-        await expect(reading).rejects.toMatchObject({
-          code: 'corrupt',
-          details: { place: 'conversation c, version 2, record 0', reason: 'the record does not match its digest' },
-        });
-      }
+      for (const reading of [() => other.page(), () => other.window(3), () => words(other)])
+        await expect(reading()).rejects.toMatchObject({ code: 'corrupt', details: store.damagedRecord(2) });
       expect((await other.window(1)).messages).toMatchObject([{ parts: text('last words') }]);
     });
     const { faults } = await store.ledger.verify();
-    const fault = { kind: 'record_digest', place: 'conversation c, version 2, record 0' };
-    expect(faults).toContainEqual(expect.objectContaining(fault));
+    const place = expect.stringMatching(/^conversation c, version 2\b/) as string;
+    expect(faults).toContainEqual(expect.objectContaining({ place }));
     // An index that still has the words as they were may say so too; no other record is blamed.
-    expect(faults.filter(({ kind }) => kind !== 'store')).toHaveLength(1);
+    const blamed = faults.filter(({ kind }) => kind.endsWith('_digest'));
+    expect(blamed).toEqual(blamed.map(() => expect.objectContaining({ place }) as object));
   });
 });
 

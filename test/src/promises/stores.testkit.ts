@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Conversation, Ledger, OpenOptions } from 'turnkeep';
 import { openLedger } from 'turnkeep';
-import { afterEach, beforeEach } from 'vitest';
+import { afterEach, beforeEach, expect } from 'vitest';
 
 /** The backends that every promise is kept on. */
-export const BACKENDS = ['memory', 'sqlite'] as const;
-export type BackendName = (typeof BACKENDS)[number] | 'journal';
+export const BACKENDS = ['memory', 'sqlite', 'journal'] as const;
+export type BackendName = (typeof BACKENDS)[number];
 
 /**
  * A fresh store for each test, with a second handle for whoever asks. SQLite opens the second one apart; a journal has one
@@ -26,6 +26,8 @@ export interface TestStore {
   everywhere(check: (conversation: Conversation) => Promise<void>, id?: string): Promise<void>;
   /** Changes one byte of stored words, which the store must notice. The words must occur once. */
   damage(words: string): Promise<void>;
+  /** How a reading names the damage of the only record of a version of conversation `c`, in a store with no other. */
+  damagedRecord(version: number): { readonly place: string; readonly reason: string };
   /** Bytes of the log: all records of a conversation, headers included. */
   logBytes(id?: string): Promise<number>;
   /** Bytes of the store's files; 0 in memory. */
@@ -142,6 +144,14 @@ class OpenedStore implements TestStore {
     found.bytes.write(altered(words), at);
     writeFileSync(found.path, found.bytes);
     await this.#openFirst();
+  }
+
+  damagedRecord(version: number): { readonly place: string; readonly reason: string } {
+    if (this.#backend !== 'journal') {
+      return { place: `conversation c, version ${version}, record 0`, reason: 'the record does not match its digest' };
+    }
+    const place = new RegExp(`^segments/0001\\.jsonl, byte \\d+, line ${version}$`);
+    return { place: expect.stringMatching(place) as string, reason: 'its words do not match their digest' };
   }
 
   #files(): readonly string[] {

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { ImportOptions } from './commands/import.ts';
 import type { LsOptions } from './commands/ls.ts';
+import type { MaintainOptions } from './commands/maintain.ts';
 import type { ShowOptions } from './commands/show.ts';
 import type { TreeCommandOptions } from './commands/tree.ts';
 import type { SearchCommandOptions } from './commands/search.ts';
@@ -119,10 +120,12 @@ const addVerify: Add = (program, shell, settle) => {
 const addMaintain: Add = (program, shell, settle) => {
   command(program, 'maintain', 'Remove what was erased from every file, and bring indexes up to date.', [
     'turnkeep maintain --store journal:agent',
-  ]).action(async (_own: object, self: Command) => {
-    const { runMaintain } = await import('./commands/maintain.ts');
-    settle(await runMaintain(shell, self.optsWithGlobals<CommonOptions>()));
-  });
+  ])
+    .option('--rebuild', 'build indexes anew, and accept what verify calls lost')
+    .action(async (_own: object, self: Command) => {
+      const { runMaintain } = await import('./commands/maintain.ts');
+      settle(await runMaintain(shell, self.optsWithGlobals<MaintainOptions>()));
+    });
 };
 
 const addDemo: Add = (program, shell, settle) => {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ERRORS } from '../core/errors.ts';
 import type { ErrorCode } from '../core/errors.ts';
+import { openLedger } from '../ledger/open.ts';
 import { cli, endOf, fillKiln, startCli, storeWith, temporaryFolder, textParts } from './cli.testkit.ts';
 import { EXIT, exitCodeOf } from './exit-codes.ts';
 import { failureOf } from './failure.ts';
@@ -122,6 +123,29 @@ test('damage is 4, named with its place and what it affects', async () => {
   const shown = await cli(['show', 'c', '--store', store]);
   expect(shown).toMatchObject({ code: EXIT.damage, stdout: '' });
   expect(shown.stderr).toContain('turnkeep verify lists everything that is damaged');
+});
+
+test('lines that a journal lost are refused until maintain --rebuild accepts it', async () => {
+  const folder = join(temporaryFolder(), 'store');
+  const store = `journal:${folder}`;
+  const ledger = await openLedger(store);
+  for (const id of ['a', 'b']) await ledger.namespace('default').conversation(id).create({ title: id });
+  await ledger.close();
+  const segment = join(folder, 'segments', '0001.jsonl');
+  writeFileSync(
+    segment,
+    readFileSync(segment, 'utf8')
+      .split(/(?<=\n)/)
+      .slice(0, 1)
+      .join(''),
+  );
+  const codes = async (...commands: readonly string[][]) => {
+    const ended = [];
+    for (const command of commands) ended.push((await cli([...command, '--store', store])).code);
+    return ended;
+  };
+  expect(await codes(['ls'], ['show', 'a'], ['maintain'])).toEqual([EXIT.damage, EXIT.damage, EXIT.damage]);
+  expect(await codes(['maintain', '--rebuild'], ['ls'], ['verify'])).toEqual([EXIT.ok, EXIT.ok, EXIT.damage]);
 });
 
 test('every error code has an exit code and one line', () => {

@@ -5,6 +5,7 @@ import type { ConversationId, NamespaceId } from '../core/ids.ts';
 import type { LogRecord, Redaction, StoredRecord } from '../core/log.ts';
 import type { Edit } from './edit.ts';
 import { editOf } from './edit.ts';
+import type { Frame, LineParts } from './frame.ts';
 
 /** Where a line stands in the order of all lines of its store, and which line began its group. */
 export interface LineNumber {
@@ -35,8 +36,8 @@ const CONTROLS = /[\u007f-\u009f]/;
 const EACH_CONTROL = /[\u007f-\u009f]/g;
 const ESCAPED_CONTROL = /\\u00[789]/;
 
-/** The JSON of a line: first what a replay needs, then the words exactly as core encoded them. */
-export function lineBody(store: string, number: LineNumber, ns: NamespaceId, writes: WriteSet): string {
+/** A line in its two parts: first what a replay needs, then the words exactly as core encoded them. */
+export function lineParts(store: string, number: LineNumber, ns: NamespaceId, writes: WriteSet): LineParts {
   const { log } = writes;
   const own = log?.conversation;
   const words = log && wordsOf(log.record);
@@ -56,15 +57,15 @@ export function lineBody(store: string, number: LineNumber, ns: NamespaceId, wri
     ),
     edits: writes.edits.length > 0 ? writes.edits.map(editOf) : undefined,
   };
-  return joinBody(meta, words);
+  return encodeParts(meta, words);
 }
 
-/** The JSON of a line from its parts; `words` are the header's and the records' texts. */
-export function joinBody(meta: LineMeta, words: readonly string[] | undefined): string {
-  const text = printable(encode(meta));
-  if (!words) return text;
+/** `words` are the header's and the records' texts. The brace that closes the object stands with them. */
+export function encodeParts(meta: LineMeta, words: readonly string[] | undefined): LineParts {
+  const text = printable(encode(meta)).slice(0, -1);
+  if (!words) return { meta: text, words: '}' };
   const [header, ...records] = words;
-  return `${text.slice(0, -1)},"header":${header},"records":[${records.join()}]}`;
+  return { meta: text, words: `,"header":${header},"records":[${records.join()}]}` };
 }
 
 export function wordsOf(record: LogRecord): readonly string[] {
@@ -86,31 +87,12 @@ export function redactionsOf(records: readonly StoredRecord[]): { readonly [inde
   return Object.fromEntries(redacted.map(([index, record]) => [index, record.redaction as Redaction])); // filtered above
 }
 
-interface Parts {
-  readonly meta: LineMeta;
-  /** What follows the meta: `,"header":…,"records":[…]}`. */
-  readonly words: string;
-}
-
-const SIZES = /^\{"store":"[^"]*","n":\d+,"group":\d+,"sizes":\[([\d,]+)\]/;
 const HEADER = ',"header":';
 const RECORDS = ',"records":[';
-const END = ']}';
 
-function split(body: Buffer): Parts {
-  // A line whose words were scrubbed keeps its length with blanks at its end.
-  const text = body.toString('utf8', 0, body.length).trimEnd();
-  const sizes = SIZES.exec(text)?.[1]?.split(',').map(Number);
-  if (!sizes) return { meta: JSON.parse(text) as LineMeta, words: '' };
-  const commas = Math.max(0, sizes.length - 2);
-  const length = sizes.reduce((sum, size) => sum + size, 0) + HEADER.length + RECORDS.length + commas + END.length;
-  const meta = JSON.parse(`${text.slice(0, -length)}}`) as LineMeta; // its digest was checked: we wrote it
-  return { meta, words: text.slice(-length) };
-}
-
-/** What a line says apart from its words. The digest of `body` was checked. */
-export function readMeta(body: Buffer): LineMeta {
-  return split(body).meta;
+/** What a line says apart from its words. The digest of `meta` was checked. */
+export function readMeta(meta: Buffer): LineMeta {
+  return JSON.parse(`${meta.toString('utf8', 0, meta.length)}}`) as LineMeta; // its digest was checked: we wrote it
 }
 
 export interface ReadCommit {
@@ -119,9 +101,10 @@ export interface ReadCommit {
 }
 
 /** A line with its log record, exactly as it was handed in; `undefined` where the line has none. */
-export function readCommit(body: Buffer): ReadCommit | undefined {
-  const { meta, words } = split(body);
+export function readCommit(frame: Pick<Frame, 'meta' | 'words'>): ReadCommit | undefined {
+  const meta = readMeta(frame.meta);
   if (meta.sizes === undefined || meta.version === undefined || meta.at === undefined || !meta.seals) return undefined;
+  const words = frame.words.toString('utf8', 0, frame.words.length);
   const texts = textsOf(words, meta.sizes);
   const records = texts.slice(1).map((text, index): StoredRecord => {
     const digest = meta.seals?.[2 + 2 * index] ?? '';

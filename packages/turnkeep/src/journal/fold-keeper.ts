@@ -3,9 +3,10 @@ import { assert } from '../core/errors.ts';
 import { afterPoll } from '../platform/timers.ts';
 import { BlockCache } from './block-cache.ts';
 import { conversationPrefix, toByteKey } from './byte-key.ts';
+import type { Doubt } from './doubts.ts';
 import type { FileSystem } from './file-system.ts';
 import { emptyFold, readFold, writeFold } from './fold-state.ts';
-import type { Doubt, FoldState } from './fold-state.ts';
+import type { FoldState } from './fold-state.ts';
 import type { IndexState } from './index-state.ts';
 import { LAYOUT, TEMPORARY, runName, runNumbers } from './layout.ts';
 import { Merge, sourceOf } from './merge.ts';
@@ -60,6 +61,11 @@ export class FoldKeeper {
     this.#state = { ...this.#state, doubts };
   }
 
+  /** Lines up to this number may be lost from now on. Kept from the next fold on. */
+  acceptLoss(accepted: number): void {
+    this.#state = { ...this.#state, accepted, doubts: [] };
+  }
+
   get #runs(): string {
     return `${this.#directory}/${LAYOUT.runs}`;
   }
@@ -73,6 +79,8 @@ export class FoldKeeper {
     if (!state && known > 0) throw new IndexDamage(LAYOUT.fold, 'it is missing');
     if (state && state.generation < known) throw new IndexDamage(LAYOUT.fold, 'it is an older one');
     if (!state) return;
+    // What a person accepted holds, whatever the runs are like.
+    this.#state = { ...this.#state, accepted: state.accepted };
     const runs = this.#openRuns(state.runs);
     this.#index.close();
     this.#index.runs = runs;

@@ -1,3 +1,4 @@
+import type { Doubt } from './doubts.ts';
 import { readWhole, replaceFile } from './files.ts';
 import type { FileSystem } from './file-system.ts';
 import { LAYOUT } from './layout.ts';
@@ -16,18 +17,12 @@ export interface FoldState {
   /** Counts how often segments were rewritten: who holds one open opens it again. */
   readonly rewrites: number;
   readonly doubts: readonly Doubt[];
-}
-
-/** Acknowledged lines that are lost: nobody knows the newest version of the conversations that they may have been of. */
-export interface Doubt {
-  readonly place: string;
-  readonly reason: string;
-  /** Conversations that the damaged bytes name; empty where they name none, and it may be any. */
-  readonly names: readonly string[];
+  /** Lines up to this number may be lost: a person accepted it. */
+  readonly accepted: number;
 }
 
 export function emptyFold(store: string): FoldState {
-  return { store, generation: 0, position: LOG_START, runs: [], rewrites: 0, doubts: [] };
+  return { store, generation: 0, position: LOG_START, runs: [], rewrites: 0, doubts: [], accepted: 0 };
 }
 
 /** The fold on disk: `undefined` where there is none, `damaged` where it cannot be read or is another store's. */

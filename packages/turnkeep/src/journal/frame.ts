@@ -1,41 +1,103 @@
 import * as crypto from 'node:crypto';
 
-// {"len":L,"sha":"S","commit":B} and a line feed: B is JSON of L bytes, S the SHA-256 of them.
-const OPENING = '{"len":';
-const HEAD = /^\{"len":(\d{1,10}),"sha":"([\w-]{43})","commit":/;
-const HEAD_BYTES = OPENING.length + 10 + 8 + 43 + 11;
+// {"meta":[M,"S"],"words":[W,"S"],"commit":B} and a line feed. B is JSON: its first M bytes, which say all that a replay
+// needs, and its last W bytes, the words. Each part has its length and its SHA-256, so that damage to the one leaves the
+// other whole. Blanks before "commit" fill up a line that has to keep its length.
+const OPENING = '{"meta":[';
+const HEAD = /^\{"meta":\[(\d{1,10}),"([\w-]{43})"\],"words":\[(\d{1,10}),"([\w-]{43})"\], *"commit":/;
+const LENGTH_DIGITS = 10;
+const HEAD_BYTES = 190;
 const CLOSING = 0x7d;
 const LINE_FEED = 0x0a;
 
-/** The frame around a body, which is JSON without a line feed. */
-export function sealBody(body: string): string {
-  return `{"len":${Buffer.byteLength(body)},"sha":"${crypto.hash('sha256', body, 'base64url')}","commit":${body}}`;
+/** The body of a line in two parts: JSON when they are joined. */
+export interface LineParts {
+  readonly meta: string;
+  readonly words: string;
+}
+
+/** The frame around a body that has no line feed. */
+export function sealParts({ meta, words }: LineParts, wordsSha: string = shaOf(words), blanks = 0): string {
+  const metaSeal = `[${Buffer.byteLength(meta)},"${shaOf(meta)}"]`;
+  const wordsSeal = `[${Buffer.byteLength(words)},"${wordsSha}"]`;
+  return `{"meta":${metaSeal},"words":${wordsSeal},${' '.repeat(blanks)}"commit":${meta}${words}}`;
+}
+
+/**
+ * A frame that is `lengthBytes` long, the rest of it blanks behind the words; `undefined` where it does not fit. With
+ * `wordsSha` it carries that digest, whatever the words are.
+ */
+export function sealPadded({ meta, words }: LineParts, lengthBytes: number, wordsSha?: string): string | undefined {
+  const spare = lengthBytes - Buffer.byteLength(sealParts({ meta, words }, wordsSha));
+  // A length that gains a digit takes the room of a blank.
+  for (let blanks = spare; blanks >= Math.max(0, spare - LENGTH_DIGITS); blanks--) {
+    const padded = { meta, words: words + ' '.repeat(blanks) };
+    const short = lengthBytes - Buffer.byteLength(sealParts(padded, wordsSha));
+    if (short >= 0) return sealParts(padded, wordsSha, short);
+  }
+  return undefined;
+}
+
+function shaOf(content: string | Buffer): string {
+  return crypto.hash('sha256', content, 'base64url');
 }
 
 /** The line of one commit. */
-export function frameLine(body: string): string {
-  return `${sealBody(body)}\n`;
+export function frameLine(parts: LineParts): string {
+  return `${sealParts(parts)}\n`;
 }
 
-/** A frame within a buffer: where it starts and ends, its line feed not counted, and the bytes of its body. */
+/** A frame within a buffer: where it starts and ends, its line feed not counted, and the two parts of its body. */
 export interface Frame {
   readonly start: number;
   readonly end: number;
-  readonly body: Buffer;
+  readonly meta: Buffer;
+  readonly words: Buffer;
 }
 
-/** The frame that starts at `start` and ends by `end`, its digest checked; or why there is none. */
-export function readFrame(bytes: Buffer, start: number, end: number): Frame | string {
+/** Why there is no whole frame. */
+export interface Flaw {
+  readonly reason: string;
+  /** The meta, where that is whole. */
+  readonly meta?: Buffer | undefined;
+  /** Where the frame ends, if that can be seen. */
+  readonly end?: number | undefined;
+}
+
+/** The frame that starts at `start` and ends by `end`, its digests checked; or why there is none. */
+export function readFrame(bytes: Buffer, start: number, end: number): Frame | Flaw {
+  const head = readHead(bytes, start, end);
+  if (!head) return { reason: 'it does not begin as a commit does' };
+  const { from, metaEnd, wordsEnd } = head;
+  if (metaEnd >= end) return { reason: 'it ends before its length' };
+  const meta = bytes.subarray(from, metaEnd);
+  const isClosed = wordsEnd < end && bytes[wordsEnd] === CLOSING;
+  const frameEnd = isClosed ? wordsEnd + 1 : undefined;
+  if (shaOf(meta) !== head.metaSha) return { reason: 'it does not match its digest', end: frameEnd };
+  if (wordsEnd >= end) return { reason: 'it ends before its length', meta };
+  if (frameEnd === undefined) return { reason: 'its length does not lead to its end', meta };
+  const words = bytes.subarray(metaEnd, wordsEnd);
+  if (shaOf(words) !== head.wordsSha) return { reason: 'its words do not match their digest', meta, end: frameEnd };
+  return { start, end: frameEnd, meta, words };
+}
+
+interface FrameHead {
+  /** Where the meta begins, where it ends and the words begin, and where these end. */
+  readonly from: number;
+  readonly metaEnd: number;
+  readonly wordsEnd: number;
+  readonly metaSha: string;
+  readonly wordsSha: string;
+}
+
+/** What a frame says of its body. */
+export function readHead(bytes: Buffer, start: number, end: number): FrameHead | undefined {
   const head = HEAD.exec(bytes.toString('latin1', start, Math.min(end, start + HEAD_BYTES)));
-  if (!head) return 'it does not begin as a commit does';
-  const [opening, length, sha] = head;
+  if (!head) return undefined;
+  const [opening, metaBytes, metaSha = '', wordsBytes, wordsSha = ''] = head;
   const from = start + opening.length;
-  const to = from + Number(length);
-  if (to >= end) return 'it ends before its length';
-  const body = bytes.subarray(from, to);
-  if (bytes[to] !== CLOSING) return 'its length does not lead to its end';
-  if (crypto.hash('sha256', body, 'base64url') !== sha) return 'it does not match its digest';
-  return { start, end: to + 1, body };
+  const metaEnd = from + Number(metaBytes);
+  return { from, metaEnd, wordsEnd: metaEnd + Number(wordsBytes), metaSha, wordsSha };
 }
 
 /** Bytes of a line that belong to no whole frame. */
@@ -43,6 +105,8 @@ export interface Gap {
   readonly start: number;
   readonly end: number;
   readonly reason: string;
+  /** The meta of the line that they were, where only the words are damaged. */
+  readonly soundMeta?: Buffer | undefined;
 }
 
 /** The frames of one line and what stands between them: usually one frame and nothing else. */
@@ -50,13 +114,13 @@ export function readLine(bytes: Buffer, start: number, end: number): readonly (F
   const parts: (Frame | Gap)[] = [];
   for (let at = start; at < end;) {
     const frame = readFrame(bytes, at, end);
-    if (typeof frame !== 'string') {
+    if (!('reason' in frame)) {
       parts.push(frame);
       at = frame.end;
       continue;
     }
-    const next = nextFrame(bytes, at + 1, end);
-    parts.push({ start: at, end: next, reason: frame });
+    const next = frame.end ?? nextFrame(bytes, at + 1, end);
+    parts.push({ start: at, end: next, reason: frame.reason, soundMeta: frame.meta });
     at = next;
   }
   return parts;
@@ -67,7 +131,7 @@ function nextFrame(bytes: Buffer, from: number, end: number): number {
   for (let at = from; ;) {
     const found = bytes.indexOf(OPENING, at, 'latin1');
     if (found < 0 || found >= end) return end;
-    if (typeof readFrame(bytes, found, end) !== 'string') return found;
+    if (!('reason' in readFrame(bytes, found, end))) return found;
     at = found + 1;
   }
 }

@@ -6,7 +6,6 @@ import type { NamespaceId } from '../core/ids.ts';
 import { Overlay } from '../core/overlay.ts';
 import type { Receipt } from '../core/receipt.ts';
 import type { Answer } from './commit-queue.ts';
-import type { Doubt } from './fold-state.ts';
 import type { Decided } from './log-writer.ts';
 import { IndexDamage } from './store-error.ts';
 
@@ -19,7 +18,6 @@ export interface DecidedGroup {
 export interface Deciding {
   readonly rowsOf: (namespace: NamespaceId) => RowReader;
   readonly sha256: Sha256;
-  readonly doubts: readonly Doubt[];
 }
 
 /** Throws only `IndexDamage`; then the group is to be decided again. */
@@ -41,10 +39,8 @@ export function decideGroup(group: readonly Envelope[], deciding: Deciding): Dec
   return { answers, writes };
 }
 
-function decideOne(envelope: Envelope, overlay: Overlay, { sha256, doubts }: Deciding, writes: Decided[]): Receipt {
-  const { conversationId, namespace } = envelope.commit;
-  const doubt = doubts.find(({ names }) => names.length === 0 || names.includes(conversationId));
-  if (doubt) throw doubtful(doubt);
+function decideOne(envelope: Envelope, overlay: Overlay, { sha256 }: Deciding, writes: Decided[]): Receipt {
+  const { namespace } = envelope.commit;
   const decision = decide(overlay, envelope, sha256);
   if (decision.outcome === 'refuse') throw decision.error;
   if (decision.outcome === 'write') {
@@ -52,11 +48,6 @@ function decideOne(envelope: Envelope, overlay: Overlay, { sha256, doubts }: Dec
     writes.push({ namespace, writes: decision.writes });
   }
   return decision.receipt;
-}
-
-function doubtful({ place, reason }: Doubt): TurnkeepError<'corrupt'> {
-  const advice = 'acknowledged commits may be lost here; until that is accepted by a rebuild nothing is written';
-  return new TurnkeepError('corrupt', { place, reason: `${reason}: ${advice}` });
 }
 
 /** The answers of a group that could not be written. */

@@ -1,13 +1,4 @@
-import {
-  appendFileSync,
-  mkdirSync,
-  readFileSync,
-  readdirSync,
-  rmSync,
-  statSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs';
+import { appendFileSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { isTurnkeepError } from '../core/errors.ts';
 import { MemoryBackend } from '../memory/index.ts';
@@ -221,38 +212,6 @@ test('a line without its end is set aside, and the next one begins on a line of 
     place: expect.stringMatching(/^segments\/0001.jsonl, byte \d+$/) as string,
   });
   expect(readdirSync(`${directory}/damaged`).length).toBe(2);
-});
-
-test('a damaged line is loud, with its place, and spreads to nothing else', async () => {
-  const directory = temporaryDirectory();
-  const journal = await openJournal(directory);
-  for (let k = 0; k < 9; k++) await journal.commit(turnOf(`c${k % 3}`, Math.floor(k / 3)));
-  await journal.close();
-  const bytes = readFileSync(segment(directory));
-  const third = bytes.indexOf('\n', bytes.indexOf('\n') + 1) + 1;
-  bytes.write('X', bytes.indexOf('brown', third));
-  writeFileSync(segment(directory), bytes);
-  const again = await opened(directory);
-  const place = `segments/0001.jsonl, byte ${third}`;
-  expect(await again.verify()).toContainEqual(expect.objectContaining({ kind: 'damaged', place }));
-  for (const c of ['c0', 'c1']) expect(await again.read('ns', (rows) => rows.log(c, 3)?.records.length)).toBe(4);
-  expect(await again.commit(turnOf('c0', 3))).toMatchObject({ version: 4 });
-  expect(await codeOf(again.commit(turnOf('c2', 3)))).toBe('corrupt');
-  expect(readFileSync(segment(directory)).subarray(0, bytes.length).equals(bytes)).toBe(true);
-});
-
-test('acknowledged lines that were cut off are missed', async () => {
-  const directory = temporaryDirectory();
-  const journal = await openJournal(directory);
-  for (let k = 0; k < 3; k++) await journal.commit(turnOf('c', k));
-  await journal.close();
-  const whole = readFileSync(segment(directory));
-  truncateSync(segment(directory), whole.lastIndexOf('\n', whole.length - 2) + 1);
-  const again = await opened(directory);
-  expect((await again.verify()).map(({ kind }) => kind)).toContain('lost');
-  expect(await codeOf(again.commit(turnOf('c', 2)))).toBe('corrupt');
-  await again.rebuild();
-  expect(await again.commit(turnOf('c', 2))).toMatchObject({ version: 3 });
 });
 
 test('a damaged index is built anew by itself, and leaves word of it', async () => {

@@ -17,6 +17,8 @@ import type { ConversationId, NamespaceId } from '../core/ids.ts';
 import type { Receipt } from '../core/receipt.ts';
 import { CommitQueue } from './commit-queue.ts';
 import type { Answer } from './commit-queue.ts';
+import { assertNoDoubt } from './doubts.ts';
+import { feedEntries } from './feed.ts';
 import { decideGroup, failedAnswers } from './group-commit.ts';
 import { INDEX, NO_CONVERSATION, NO_NAMESPACE } from './index-keys.ts';
 import { Listeners } from './listeners.ts';
@@ -27,7 +29,7 @@ import { NamespaceRows } from './namespace-rows.ts';
 import type { Reader } from './reader.ts';
 import { rebuildIndex } from './rebuild.ts';
 import { scrub } from './scrub.ts';
-import { lineNumber, searchCandidates } from './search.ts';
+import { searchCandidates } from './search.ts';
 import { IndexDamage, storeError } from './store-error.ts';
 import type { StoreParts } from './store-parts.ts';
 import { verifyFiles } from './verify-store.ts';
@@ -84,13 +86,7 @@ export class JournalBackend implements Backend {
   }
 
   async feed(namespace: NamespaceId, after: number, limit: number): Promise<readonly FeedEntry[]> {
-    const range = { from: INDEX.feed(after + 1), to: INDEX.feedEnd, limit };
-    return this.#reading(() =>
-      this.#parts.index.scan(namespace, NO_CONVERSATION, range).map(({ key, value }) => {
-        const [conversationId, version] = value as readonly [ConversationId, number];
-        return { position: lineNumber(key), conversationId, version };
-      }),
-    );
+    return this.#reading(() => feedEntries(this.#parts, namespace, after, limit));
   }
 
   onCommit(namespace: NamespaceId, listener: () => void): () => void {
@@ -99,14 +95,15 @@ export class JournalBackend implements Backend {
 
   async search(namespace: NamespaceId, query: SearchQuery, signal?: AbortSignal): Promise<SearchCandidates> {
     this.#assertOpen(signal);
-    return this.#reading(() => searchCandidates(this.#parts.index, namespace, query));
+    return this.#reading(() => searchCandidates(this.#parts, namespace, query));
   }
 
   async namespaces(): Promise<readonly NamespaceId[]> {
     const range = { from: INDEX.namespaceStart, to: INDEX.namespaceEnd };
-    return this.#reading(() =>
-      this.#parts.index.scan(NO_NAMESPACE, NO_CONVERSATION, range).map(({ key }) => key.slice(1)),
-    );
+    return this.#reading(() => {
+      assertNoDoubt(this.#parts.folds.state.doubts);
+      return this.#parts.index.scan(NO_NAMESPACE, NO_CONVERSATION, range).map(({ key }) => key.slice(1));
+    });
   }
 
   async collect(namespace: NamespaceId, signal?: AbortSignal): Promise<number> {
@@ -190,7 +187,7 @@ export class JournalBackend implements Backend {
   }
 
   #rowsOf(namespace: NamespaceId): NamespaceRows {
-    return new NamespaceRows(this.#parts.index, this.#parts.segments, namespace);
+    return new NamespaceRows(this.#parts, namespace);
   }
 
   /** Runs a reading on one snapshot; where the index turns out to be damaged, again on one that was built anew. */
@@ -247,8 +244,7 @@ export class JournalBackend implements Backend {
     const { log } = this.#writer();
     if (log.broken) return group.map(() => unavailable(log.broken));
     const rowsOf = (namespace: NamespaceId) => this.#rowsOf(namespace);
-    const { doubts } = this.#parts.folds.state;
-    const { answers, writes } = decideGroup(group, { rowsOf, sha256: this.#sha256, doubts });
+    const { answers, writes } = decideGroup(group, { rowsOf, sha256: this.#sha256 });
     try {
       await this.#append(writes);
       return answers;

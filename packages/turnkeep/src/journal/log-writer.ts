@@ -1,7 +1,7 @@
 import type { WriteSet } from '../core/backend.ts';
 import type { NamespaceId } from '../core/ids.ts';
 import { applyLine, changeOfWrites } from './apply.ts';
-import { lineBody } from './commit-line.ts';
+import { lineParts } from './commit-line.ts';
 import type { MarkWriter } from './durable-mark.ts';
 import type { JournalFile } from './file-system.ts';
 import { frameLine } from './frame.ts';
@@ -58,7 +58,7 @@ export class LogWriter {
     const start = this.#end;
     const lines = group.map(({ namespace, writes }, at) => {
       const number = { n: start.n + at + 1, group: start.n + 1 };
-      return frameLine(lineBody(this.#parts.store, number, namespace, writes));
+      return frameLine(lineParts(this.#parts.store, number, namespace, writes));
     });
     const bytes = Buffer.from(lines.join(''), 'utf8');
     await this.#write(file, bytes, start);

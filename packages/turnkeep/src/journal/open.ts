@@ -90,7 +90,7 @@ async function openLocked(surroundings: Surroundings, lock: Lock, digest: Sha256
   const manifest = await manifestOf(fs, directory);
   const parts = storeParts(fs, directory, manifest.store, settings);
   await makeDirectories(parts);
-  const { end } = await recover(parts, lock.foundUnclean);
+  const end = await recover(parts, lock.foundUnclean);
   const mark = new MarkWriter(fs, directory, processes.self().boot);
   mark.write(end, parts.folds.state.generation);
   await mark.sync();

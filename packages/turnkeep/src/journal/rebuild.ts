@@ -23,11 +23,16 @@ async function replayAll(parts: StoreParts, end: Position, why: 'accept' | Index
   const { folds, index } = parts;
   if (why === 'accept') {
     folds.reset();
-    folds.setDoubts([]);
+    folds.acceptLoss(end.n);
   } else {
     await dropIndex(parts, why);
   }
-  await replay(parts, { from: LOG_START, mark: undefined, to: end, onChunk: () => foldIfDue(parts) });
+  await replay(parts, {
+    from: LOG_START,
+    mark: { ...end, fold: 0, boot: '' },
+    to: end,
+    onChunk: () => foldIfDue(parts),
+  });
   index.recent.position = end;
   await folds.fold();
   folds.sweep();

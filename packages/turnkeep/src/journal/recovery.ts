@@ -3,7 +3,6 @@ import type { DurableMark } from './durable-mark.ts';
 import { readMeta } from './commit-line.ts';
 import { readLine } from './frame.ts';
 import type { JournalFile } from './file-system.ts';
-import type { Doubt } from './fold-state.ts';
 import { readWhole } from './files.ts';
 import { LAYOUT, segmentName, segmentNumbers } from './layout.ts';
 import { isBefore, LOG_START } from './position.ts';
@@ -13,22 +12,16 @@ import type { Replayed } from './replay.ts';
 import { placeName } from './segments.ts';
 import { IndexDamage } from './store-error.ts';
 import type { StoreParts } from './store-parts.ts';
-import type { Damage, Unfinished } from './tail.ts';
-
-/** An opened log: where the next line goes, and what was found damaged on the way there. */
-export interface Recovered {
-  /** The end of the log; the next line has the number after its `n`. */
-  readonly end: Position;
-  readonly damages: readonly Damage[];
-}
+import type { Unfinished } from './tail.ts';
 
 const COPY_BYTES = 1_048_576;
 
 /**
  * Brings a writer's store in order: the index is the fold and what the log has beyond it. Damage is reported and left as
- * it is; only what no sync reached is cut off, after it was set aside.
+ * it is; only what no sync reached is cut off, after it was set aside. Answers the end of the log: the next line has the
+ * number after its `n`.
  */
-export async function recover(parts: StoreParts, refreshes: boolean): Promise<Recovered> {
+export async function recover(parts: StoreParts, refreshes: boolean): Promise<Position> {
   const { folds, index } = parts;
   const mark = await soundMark(parts);
   try {
@@ -46,13 +39,7 @@ export async function recover(parts: StoreParts, refreshes: boolean): Promise<Re
   const end = await endOf(parts, replayed, mark);
   folds.sweep();
   index.recent.position = end;
-  const damages = [...replayed.damages, ...lostEnd(replayed, mark)];
-  folds.setDoubts([...folds.state.doubts, ...damages.filter(({ lost }) => lost).map(doubtOf)]);
-  return { end, damages };
-}
-
-function doubtOf({ segment, byte, reason, names }: Damage): Doubt {
-  return { place: placeName({ segment, byte }), reason, names };
+  return end;
 }
 
 /**
@@ -67,7 +54,7 @@ function assertFits({ segments }: StoreParts, position: Position): void {
   const bytes = Buffer.allocUnsafe(byte - start);
   file.read(bytes, start);
   const last = readLine(bytes, 0, bytes.length - 1).at(-1);
-  const isEnd = bytes.at(-1) === LINE_FEED && (!last || 'reason' in last || readMeta(last.body).n === n);
+  const isEnd = bytes.at(-1) === LINE_FEED && (!last || 'reason' in last || readMeta(last.meta).n === n);
   if (isEnd) return;
   const place = placeName({ segment, byte });
   throw new IndexDamage(place, 'the index was made of another segment than this');
@@ -210,13 +197,4 @@ async function endsWithLineFeed(parts: StoreParts, segment: number, size: number
   } finally {
     file.close();
   }
-}
-
-/** Lines that were acknowledged and are not there any more. */
-function lostEnd(replayed: Replayed, mark: DurableMark | undefined): readonly Damage[] {
-  const { position, damages } = replayed;
-  if (!mark || mark.n <= position.n || damages.some(({ lost }) => lost)) return [];
-  const { segment, byte } = position;
-  const reason = `the log ends with line ${position.n}, but line ${mark.n} was durable`;
-  return [{ kind: 'gap', segment, byte, length: 0, reason, ended: true, names: [], lost: true }];
 }

@@ -2,27 +2,40 @@ import type { RowValue } from '../core/backend.ts';
 import { assert } from '../core/errors.ts';
 import type { ConversationId } from '../core/ids.ts';
 import { TABLES } from '../core/keys.ts';
-import { joinBody, readCommit, readMeta, redactionsOf, sealsOf, wordsOf } from './commit-line.ts';
+import { encodeParts, readCommit, readMeta, redactionsOf, sealsOf, wordsOf } from './commit-line.ts';
 import type { LineMeta } from './commit-line.ts';
 import { applyEdit } from './edit.ts';
 import type { Edit } from './edit.ts';
-import { sealBody } from './frame.ts';
+import { readFrame, sealPadded } from './frame.ts';
+import type { Frame, LineParts } from './frame.ts';
 import { INDEX } from './index-keys.ts';
 import type { IndexState } from './index-state.ts';
 import { unpackPlace } from './place.ts';
 
-/** The frame of a line without what is gone, exactly as long as it was: the places of other lines hold. */
-export function scrubbedFrame(index: IndexState, body: Buffer): string {
-  const text = scrubbedBody(index, body);
-  const missing = body.length - Buffer.byteLength(text);
-  assert(missing >= 0, 'a line without words is not longer than with them');
-  return sealBody(text + ' '.repeat(missing));
+/**
+ * A line without what is gone, exactly as long as it was: the places of other lines hold. Words that are damaged say
+ * nothing that can be kept: they go, and what the line says besides stays, so that a reading is still told of the damage.
+ */
+export function scrubbedLine(index: IndexState, line: Buffer): string {
+  const frame = readFrame(line, 0, line.length);
+  if (!('reason' in frame)) return padded(scrubbedParts(index, frame), line.length);
+  if (!frame.meta) return ' '.repeat(line.length);
+  const meta = readMeta(frame.meta);
+  const seals = meta.seals?.map((seal, at) => (at % 2 === 0 ? seal : null));
+  return padded(encodeParts({ ...scrubbedMeta(index, meta), seals }, undefined), line.length, DAMAGED);
 }
 
-function scrubbedBody(index: IndexState, body: Buffer): string {
-  const commit = readCommit(body);
-  const meta = commit?.meta ?? readMeta(body);
-  const rest: LineMeta = {
+/** No text has this digest that we could write. */
+const DAMAGED = 'damaged'.padEnd(43, '-');
+
+function padded(parts: LineParts, lengthBytes: number, wordsSha?: string): string {
+  const text = sealPadded(parts, lengthBytes, wordsSha);
+  assert(text !== undefined, 'a line without words is not longer than with them');
+  return text;
+}
+
+function scrubbedMeta(index: IndexState, meta: LineMeta): LineMeta {
+  return {
     ...meta,
     heads: meta.heads.filter((head) => head.erasedAt !== null || !isErased(index, meta, head.conversationId)),
     rows: meta.rows.filter(([key, value, elsewhere]) =>
@@ -30,12 +43,18 @@ function scrubbedBody(index: IndexState, body: Buffer): string {
     ),
     edits: meta.edits?.flatMap((edit) => keptEdit(index, meta, edit)),
   };
-  if (!commit) return joinBody(rest, undefined);
+}
+
+function scrubbedParts(index: IndexState, frame: Frame): LineParts {
+  const commit = readCommit(frame);
+  const meta = commit?.meta ?? readMeta(frame.meta);
+  const rest = scrubbedMeta(index, meta);
+  if (!commit) return encodeParts(rest, undefined);
   const edit = editOfLine(index, meta, commit.log.version);
   const log = edit ? applyEdit(commit.log, { ...edit, redactions: ownRedactions(meta, edit) }) : commit.log;
   const words = wordsOf(log);
   const sizes = words.map((one) => one.length);
-  return joinBody({ ...rest, sizes, seals: sealsOf(log), redactions: redactionsOf(log.records) }, words);
+  return encodeParts({ ...rest, sizes, seals: sealsOf(log), redactions: redactionsOf(log.records) }, words);
 }
 
 function isErased(index: IndexState, { ns }: LineMeta, conversation: ConversationId): boolean {

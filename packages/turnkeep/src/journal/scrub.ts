@@ -2,12 +2,11 @@ import type { NamespaceId } from '../core/ids.ts';
 import { numbersIn } from '../core/keys.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import { openIfThere } from './files.ts';
-import { readFrame } from './frame.ts';
 import { INDEX, NO_CONVERSATION } from './index-keys.ts';
 import { segmentName, TEMPORARY } from './layout.ts';
 import type { LogWriter } from './log-writer.ts';
 import { othersTurn } from './replay.ts';
-import { scrubbedFrame } from './scrub-line.ts';
+import { scrubbedLine } from './scrub-line.ts';
 import type { StoreParts } from './store-parts.ts';
 
 const COPY_BYTES = 1_048_576;
@@ -77,9 +76,8 @@ async function rewrite(parts: StoreParts, segment: number, places: readonly Line
     }
     for (const { byte, length } of places) {
       const line = Buffer.alloc(length);
-      const frame = readFrame(line, 0, source.read(line, byte));
-      // A line that is damaged says nothing that can be kept.
-      copy.write(Buffer.from(typeof frame === 'string' ? ' '.repeat(length) : scrubbedFrame(index, frame.body)), byte);
+      const filled = source.read(line, byte);
+      copy.write(Buffer.from(scrubbedLine(index, line.subarray(0, filled))), byte);
     }
     await copy.sync();
   } finally {

@@ -1,9 +1,10 @@
 import { TurnkeepError } from '../core/errors.ts';
-import { readCommit, readMeta } from './commit-line.ts';
-import type { LineMeta, ReadCommit } from './commit-line.ts';
+import { readCommit } from './commit-line.ts';
+import type { ReadCommit } from './commit-line.ts';
 import { openIfThere } from './files.ts';
 import type { FileSystem, JournalFile } from './file-system.ts';
 import { readFrame } from './frame.ts';
+import type { Frame } from './frame.ts';
 import { segmentName } from './layout.ts';
 import type { Place } from './place.ts';
 
@@ -33,24 +34,27 @@ export class Segments {
     const id = `${place.segment}:${place.byte}`;
     const cached = this.#commits.get(id);
     if (cached) return cached.commit;
-    const commit = readCommit(this.body(place));
+    const commit = readCommit(this.frame(place));
     if (!commit) throw corruptAt(placeName(place), 'the line holds no commit');
     this.#cache(id, commit, place.length);
     return commit;
   }
 
-  meta(place: Place): LineMeta {
-    return readMeta(this.body(place));
-  }
-
-  body(place: Place): Buffer {
+  frame(place: Place): Frame {
     const file = this.file(place.segment);
     if (!file) throw corruptAt(placeName(place), 'the segment is missing');
     const bytes = Buffer.allocUnsafe(place.length);
     const filled = file.read(bytes, place.byte);
     const frame = readFrame(bytes, 0, filled);
-    if (typeof frame !== 'string') return frame.body;
-    throw corruptAt(`${placeName(place)}, line ${this.#lineAt(file, place.byte)}`, frame);
+    if ('reason' in frame) throw corruptAt(this.placeWithLine(place), frame.reason);
+    return frame;
+  }
+
+  /** Where something stands, for a person: file, byte and line. */
+  placeWithLine({ segment, byte }: Pick<Place, 'segment' | 'byte'>): string {
+    const file = this.file(segment);
+    const place = placeName({ segment, byte });
+    return file ? `${place}, line ${lineAt(file, byte)}` : place;
   }
 
   /** A segment open for reading; `undefined` where it is missing. */
@@ -86,20 +90,19 @@ export class Segments {
       this.#cachedBytes -= cached.bytes;
     }
   }
+}
 
-  #lineAt(file: JournalFile, byte: number): number {
-    const chunk = Buffer.allocUnsafe(1_048_576);
-    let line = 1;
-    for (let at = 0; at < byte;) {
-      const filled = file.read(chunk, at);
-      if (filled === 0) break;
-      const end = Math.min(filled, byte - at);
-      for (let found = chunk.indexOf(0x0a); found >= 0 && found < end; found = chunk.indexOf(0x0a, found + 1))
-        line += 1;
-      at += filled;
-    }
-    return line;
+function lineAt(file: JournalFile, byte: number): number {
+  const chunk = Buffer.allocUnsafe(1_048_576);
+  let line = 1;
+  for (let at = 0; at < byte;) {
+    const filled = file.read(chunk, at);
+    if (filled === 0) break;
+    const end = Math.min(filled, byte - at);
+    for (let found = chunk.indexOf(0x0a); found >= 0 && found < end; found = chunk.indexOf(0x0a, found + 1)) line += 1;
+    at += filled;
   }
+  return line;
 }
 
 export function placeName(place: Pick<Place, 'segment' | 'byte'>): string {

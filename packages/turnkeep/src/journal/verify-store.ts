@@ -53,7 +53,7 @@ async function segmentFaults(
   signal: AbortSignal | undefined,
 ): Promise<readonly StoreFault[]> {
   const faults: StoreFault[] = [];
-  const tail = new Tail(0, (line) => {
+  const tail = new Tail(LOG_START, (line) => {
     const problem = indexProblem(parts, line);
     if (problem !== undefined) faults.push(fault('index', placeName(line), problem));
   });
@@ -63,14 +63,11 @@ async function segmentFaults(
     signal?.throwIfAborted();
   }
   tail.finish(end && { ...end, fold: 0, boot: '' });
-  const known = end?.n ?? 0;
-  if (known > tail.lastN)
-    faults.push(fault('lost', LAYOUT.segments, `the log ends with line ${tail.lastN} of ${known}`));
   return [...tail.damages.map(damageFault), ...faults];
 }
 
-function damageFault({ segment, byte, length, reason, lost }: Damage): StoreFault {
-  const kind = length === 0 ? 'lost' : lost ? 'damaged' : 'foreign_bytes';
+function damageFault({ segment, byte, length, reason, lost, isLine }: Damage): StoreFault {
+  const kind = length === 0 ? 'lost' : lost || isLine ? 'damaged' : 'foreign_bytes';
   return fault(kind, placeName({ segment, byte }), length === 0 ? reason : `${length} bytes: ${reason}`);
 }
 

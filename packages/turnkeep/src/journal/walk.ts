@@ -2,28 +2,37 @@ import { readMeta } from './commit-line.ts';
 import type { LineMeta } from './commit-line.ts';
 import type { JournalFile } from './file-system.ts';
 import { lineEnd, readLine } from './frame.ts';
+import { namesIn } from './names.ts';
 
-/** A whole line of this store. */
-export interface FoundLine {
-  readonly kind: 'line';
+/** A stretch of a segment. */
+interface Stretch {
   readonly segment: number;
   readonly byte: number;
   readonly length: number;
   /** Where the next line begins. */
   readonly next: number;
-  readonly meta: LineMeta;
 }
 
-/** Bytes that are no line of this store. */
-export interface FoundGap {
-  readonly kind: 'gap';
-  readonly segment: number;
-  readonly byte: number;
-  readonly length: number;
+/** Why bytes are no whole line. */
+export interface Flaw {
   readonly reason: string;
   /** False where the file ends before the line does. */
   readonly ended: boolean;
-  /** The conversations that the bytes seem to name. */
+}
+
+/** A line of this store. */
+export interface FoundLine extends Stretch {
+  readonly kind: 'line';
+  readonly meta: LineMeta;
+  /** Set where the words are damaged; what the line says apart from them is whole. */
+  readonly flaw?: Flaw | undefined;
+}
+
+/** Bytes that are no line of this store. */
+export interface FoundGap extends Stretch {
+  readonly kind: 'gap';
+  readonly flaw: Flaw;
+  /** The conversations that the line in it touched; none where that is not certain. */
   readonly names: readonly string[];
 }
 
@@ -76,38 +85,14 @@ interface LinePlace {
 }
 
 function partsOf(bytes: Buffer, start: number, end: number, place: LinePlace): readonly Found[] {
-  const { segment, base, ended } = place;
+  const { segment, base, ended, store } = place;
   return readLine(bytes, start, end).map((part): Found => {
-    const at = { segment, byte: base + part.start, length: part.end - part.start };
-    const gap = (reason: string): FoundGap => {
-      return {
-        kind: 'gap',
-        ...at,
-        reason,
-        ended: ended || part.end < end,
-        names: namesIn(bytes, part.start, part.end),
-      };
-    };
-    if ('reason' in part) return gap(part.reason);
-    const meta = readMeta(part.body);
-    if (meta.store !== place.store) return gap('it is a line of another store');
-    return { kind: 'line', ...at, next: base + (part.end === end && ended ? end + 1 : part.end), meta };
+    const next = base + (part.end === end && ended ? end + 1 : part.end);
+    const stretch = { segment, byte: base + part.start, length: part.end - part.start, next };
+    const flaw = 'reason' in part ? { reason: part.reason, ended: ended || part.end < end } : undefined;
+    const meta = 'meta' in part ? readMeta(part.meta) : part.soundMeta && readMeta(part.soundMeta);
+    if (meta?.store === store) return { kind: 'line', ...stretch, meta, flaw };
+    if (flaw && !meta) return { kind: 'gap', ...stretch, flaw, names: namesIn(bytes, part.start, part.end, store) };
+    return { kind: 'gap', ...stretch, flaw: { reason: 'it is a line of another store', ended: true }, names: [] };
   });
-}
-
-const NAMES = /"conversation(?:Id)?":("(?:[^"\\]|\\.){1,600}")/g;
-const NAME_BYTES = 65_536;
-
-/** The ids in what may have been a line: its start names its conversation, and so does the head in it. */
-function namesIn(bytes: Buffer, start: number, end: number): readonly string[] {
-  const text = bytes.toString('utf8', start, Math.min(end, start + NAME_BYTES));
-  return [...new Set([...text.matchAll(NAMES)].flatMap(([, name]) => parseName(name ?? '')))];
-}
-
-function parseName(text: string): readonly string[] {
-  try {
-    return [JSON.parse(text) as string]; // the pattern lets only a JSON string through
-  } catch {
-    return [];
-  }
 }

@@ -22,7 +22,7 @@ import { graphTurns } from '../core/read/graph.ts';
 import type { GraphTurn } from '../core/read/graph.ts';
 import { conversationInfo, preview } from '../core/read/listing.ts';
 import type { ConversationInfo } from '../core/read/listing.ts';
-import { lookUpMessage, readMessage, readMessageOr } from '../core/read/message.ts';
+import { lookUpMessage, lookUpOfDamage, readMessage, readMessageOr } from '../core/read/message.ts';
 import type { DamagedMessages, Message, MessageLookup } from '../core/read/message.ts';
 import { placedPage } from '../core/read/pages.ts';
 import type { PagePin } from '../core/read/pages.ts';
@@ -317,7 +317,7 @@ export class Conversation {
 
   /** A message by id, verified; damage is an answer, not a silence. */
   async message(messageId: MessageId): Promise<MessageLookup> {
-    return this.#access.view(({ tree, bodies }) => lookUpMessage(tree, bodies, messageId));
+    return this.#access.view(({ tree, bodies }) => lookUpMessage(tree, bodies, messageId)).catch(lookUpOfDamage);
   }
 
   /** The tree: every turn that the conversation sees, with the first words of each. */

@@ -2,7 +2,7 @@ import { assertNotAborted } from './abort.ts';
 import type { Access } from './access.ts';
 
 /** What maintenance does, in this order. */
-export type MaintenanceStep = 'collect' | 'catch_up';
+export type MaintenanceStep = 'rebuild' | 'collect' | 'catch_up';
 
 /** How far maintenance has come. */
 export interface MaintenanceProgress {
@@ -17,6 +17,8 @@ export interface MaintenanceProgress {
 export type MaintenanceReport = Omit<MaintenanceProgress, 'step'>;
 
 export interface MaintenanceOptions {
+  /** Builds all that is derived anew first, and accepts that lines of a damaged journal are lost. */
+  readonly rebuild?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: MaintenanceProgress) => void) | undefined;
 }
@@ -33,6 +35,10 @@ export async function maintainStore(access: Access, options: MaintenanceOptions)
     assertNotAborted(signal);
     onProgress?.({ step, ...report });
   };
+  if (options.rebuild === true) {
+    begin('rebuild');
+    await backend.rebuild(signal);
+  }
   for (const namespace of await backend.namespaces()) {
     begin('collect');
     const removed = await backend.collect(namespace, signal);

@@ -33,22 +33,24 @@ const HEADS = 256;
 export async function verifyStore(access: Access, options: VerifyOptions): Promise<VerifyReport> {
   const faults: Fault[] = [];
   let progress: VerifyProgress = { conversations: 0, commits: 0, records: 0 };
-  for (const namespace of await access.backend.namespaces()) {
-    await orFault(faults, `the rest of namespace ${namespace} was not checked`, async () => {
-      for await (const conversationId of conversationsOf(access, namespace)) {
-        await orFault(faults, `the rest of conversation ${conversationId} was not checked`, async () => {
-          for await (const step of steps(access, namespace, conversationId, options.signal)) {
-            faults.push(...step.faults);
-            const { commits, records } = step;
-            progress = { ...progress, commits: progress.commits + commits, records: progress.records + records };
-            options.onProgress?.(progress);
-          }
-        });
-        progress = { ...progress, conversations: progress.conversations + 1 };
-        options.onProgress?.(progress);
-      }
-    });
-  }
+  await orFault(faults, 'no namespace was checked', async () => {
+    for (const namespace of await access.backend.namespaces()) {
+      await orFault(faults, `the rest of namespace ${namespace} was not checked`, async () => {
+        for await (const conversationId of conversationsOf(access, namespace)) {
+          await orFault(faults, `the rest of conversation ${conversationId} was not checked`, async () => {
+            for await (const step of steps(access, namespace, conversationId, options.signal)) {
+              faults.push(...step.faults);
+              const { commits, records } = step;
+              progress = { ...progress, commits: progress.commits + commits, records: progress.records + records };
+              options.onProgress?.(progress);
+            }
+          });
+          progress = { ...progress, conversations: progress.conversations + 1 };
+          options.onProgress?.(progress);
+        }
+      });
+    }
+  });
   for (const { kind, place, reason } of await access.backend.verify(options.signal)) {
     faults.push({ kind: 'store', place, reason: `${kind}: ${reason}`, affects: 'the store as a whole' });
   }

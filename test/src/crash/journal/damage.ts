@@ -1,13 +1,15 @@
+import { isTurnkeepError } from 'turnkeep/core';
 import { openJournal } from 'turnkeep/journal';
 import type { JournalBackend, Processes } from 'turnkeep/journal';
 import { seeded } from '../harness.ts';
 import { SimulatedDisk } from './disk.ts';
-import { conversationText } from './law.ts';
 import { NAMESPACE, sha256, turnOf } from './turns.ts';
 
 const DIRECTORY = '/store';
 const SETTINGS = { foldCommits: 4, foldBytes: 2_000, segmentBytes: 8_000, mergeRuns: 3, cacheBytes: 100_000 };
-const CONVERSATIONS = ['a', 'b', 'c'];
+// Any two differ in two bytes: one byte that is turned makes no id into another.
+const CONVERSATIONS = ['conversation-aa', 'conversation-bb', 'conversation-cc'];
+const ALONE = 'conversation-dd';
 const TURNS = 4;
 
 type Files = ReadonlyMap<string, Buffer>;
@@ -18,6 +20,10 @@ export interface Damage {
   readonly files: Files;
   /** Commits, as `conversation version`, that may be lost or unreadable. */
   readonly touched: ReadonlySet<string>;
+  /** True where nothing may be left that says whose commits were lost: then any conversation may be refused. */
+  readonly isNameless: boolean;
+  /** False where it is of what is derived from the log, or stands there twice. */
+  readonly isOfLog: boolean;
   /** Bytes at the end that no line was acknowledged in: they may be set aside. */
   readonly beyond?: number | undefined;
 }
@@ -26,9 +32,8 @@ export interface Damage {
 export interface Original {
   readonly files: Files;
   readonly directories: readonly string[];
-  /** The log record of each commit, by `conversation version`. */
-  readonly logs: ReadonlyMap<string, string>;
-  readonly conversations: ReadonlyMap<string, string>;
+  /** What each reading answered, by its name; see {@link readingsOf}. */
+  readonly answers: ReadonlyMap<string, string>;
 }
 
 const processes: Processes = {
@@ -36,8 +41,8 @@ const processes: Processes = {
   mayLive: () => false,
 };
 
-function open(disk: SimulatedDisk): Promise<JournalBackend> {
-  return openJournal(DIRECTORY, { fileSystem: disk, processes, settings: SETTINGS, sha256 });
+function open(disk: SimulatedDisk, readOnly = false): Promise<JournalBackend> {
+  return openJournal(DIRECTORY, { fileSystem: disk, processes, settings: SETTINGS, sha256, readOnly });
 }
 
 export async function originalStore(): Promise<Original> {
@@ -45,47 +50,83 @@ export async function originalStore(): Promise<Original> {
   const backend = await open(disk);
   for (let k = 0; k < TURNS; k++) {
     await Promise.all(CONVERSATIONS.map((conversation) => backend.commit(turnOf(conversation, k))));
-    await backend.commit(turnOf('d', k));
+    await backend.commit(turnOf(ALONE, k));
   }
-  const logs = new Map<string, string>();
-  const conversations = new Map<string, string>();
-  for (const id of [...CONVERSATIONS, 'd']) {
-    await backend.read(NAMESPACE, (rows) => {
-      conversations.set(id, conversationText(rows, id, TURNS));
-      for (let version = 1; version <= TURNS; version++)
-        logs.set(`${id} ${version}`, JSON.stringify(rows.log(id, version)));
-    });
-  }
+  const answers = await answersOf(backend);
   await backend.close();
-  return { files: disk.files(), directories: disk.directories(), logs, conversations };
+  return { files: disk.files(), directories: disk.directories(), answers };
+}
+
+interface Reading {
+  /** A commit's, a conversation's or the store's. */
+  readonly name: string;
+  readonly read: (backend: JournalBackend) => Promise<unknown>;
+}
+
+/** Every way to read what the store holds. */
+function readingsOf(): readonly Reading[] {
+  const all = [...CONVERSATIONS, ALONE].flatMap((id): readonly Reading[] => {
+    const versions = Array.from({ length: TURNS }, (_, at) => at + 1);
+    return [
+      { name: `${id} head`, read: (backend) => backend.read(NAMESPACE, (rows) => rows.head(id) ?? null) },
+      {
+        name: `${id} rows`,
+        read: (backend) => backend.read(NAMESPACE, (rows) => rows.scan(id, { from: '', to: '\u{10ffff}' })),
+      },
+      { name: `${id} none`, read: (backend) => backend.read(NAMESPACE, (rows) => rows.get(id, 'none') ?? null) },
+      ...versions.map((version): Reading => {
+        const read: Reading['read'] = (backend) => backend.read(NAMESPACE, (rows) => rows.log(id, version) ?? null);
+        return { name: `${id} ${version}`, read };
+      }),
+    ];
+  });
+  const heads: Reading['read'] = (backend) =>
+    backend.read(NAMESPACE, (rows) => rows.heads({ order: 'activity', limit: 100 }));
+  return [
+    ...all,
+    { name: 'store heads', read: heads },
+    { name: 'store feed', read: (backend) => backend.feed(NAMESPACE, 0, 100) },
+    { name: 'store search', read: (backend) => backend.search(NAMESPACE, { text: 'words', limit: 100 }) },
+    { name: 'store namespaces', read: (backend) => backend.namespaces() },
+  ];
+}
+
+const REFUSED = 'refused as corrupt';
+
+/** What each reading answers, as text. */
+async function answersOf(backend: JournalBackend): Promise<ReadonlyMap<string, string>> {
+  const answers = new Map<string, string>();
+  for (const { name, read } of readingsOf()) {
+    const answer = await read(backend).then(JSON.stringify, (error: unknown) =>
+      isTurnkeepError(error, 'corrupt') ? REFUSED : String(error),
+    );
+    answers.set(name, answer);
+  }
+  return answers;
 }
 
 /**
- * What damage may do: touch what it touched, loudly. Every other commit reads as before, a conversation none of whose
- * commits it touched is the same row by row, and to open the store has changed no segment.
+ * What damage may do: touch what it touched, loudly. Every reading answers as before or is refused; only of what the damage
+ * touched is one refused. Somebody is told: a reader, or who verifies. And to open the store has changed no segment.
  */
 export async function damageFaults(original: Original, damage: Damage): Promise<readonly string[]> {
   const disk = new SimulatedDisk(damage.files, original.directories);
   const faults: string[] = [];
-  const backend = await open(disk);
-  let isLoud = false;
-  for (const [name, text] of original.logs) {
-    const [id = '', version] = name.split(' ');
-    const read = await backend
-      .read(NAMESPACE, (rows) => JSON.stringify(rows.log(id, Number(version))))
-      .catch(() => 'unreadable');
-    if (read === text) continue;
-    isLoud ||= read === 'unreadable';
-    if (!damage.touched.has(name)) faults.push(`commit ${name} was not touched, and reads otherwise`);
+  for (const readOnly of [true, false]) {
+    const backend = await open(disk, readOnly).catch((error: unknown) => {
+      // A reader may not mend what a writer mends.
+      if (readOnly && isTurnkeepError(error, 'corrupt')) return undefined;
+      throw error;
+    });
+    if (!backend) continue;
+    const answers = await answersOf(backend);
+    const isRefused = [...answers.values()].includes(REFUSED);
+    // A damaged index is built anew by a writer; a reader says that it cannot.
+    const mayRefuseAll = readOnly && !damage.isOfLog;
+    faults.push(...answerFaults(original, damage, answers, mayRefuseAll));
+    if (!readOnly && !isRefused && (await backend.verify()).length === 0) faults.push('nobody was told');
+    await backend.close();
   }
-  for (const [id, text] of original.conversations) {
-    if ([...damage.touched].some((name) => name.startsWith(`${id} `))) continue;
-    const read = await backend.read(NAMESPACE, (rows) => conversationText(rows, id, TURNS)).catch(String);
-    if (read !== text) faults.push(`conversation ${id} was not touched, and is another`);
-  }
-  isLoud ||= (await backend.verify()).length > 0;
-  await backend.close();
-  if (!isLoud) faults.push('nobody was told');
   for (const [path, bytes] of damage.files) {
     if (!path.startsWith(`${DIRECTORY}/segments/`)) continue;
     const now = disk.files().get(path) ?? Buffer.alloc(0);
@@ -93,6 +134,28 @@ export async function damageFaults(original: Original, damage: Damage): Promise<
     if (!now.subarray(0, kept.length).equals(kept)) faults.push(`opening changed ${path}`);
   }
   return faults;
+}
+
+function answerFaults(
+  original: Original,
+  { touched, isNameless }: Damage,
+  answers: ReadonlyMap<string, string>,
+  mayRefuseAll: boolean,
+): readonly string[] {
+  const owners = new Set([...touched].map((name) => name.split(' ')[0]));
+  return [...answers].flatMap(([name, answer]) => {
+    const expected = original.answers.get(name) ?? '';
+    if (answer === expected) return [];
+    // A feed ends before what is lost, and who goes on is told.
+    const isBeginning = name === 'store feed' && expected.startsWith(answer.slice(0, -1));
+    if (answer !== REFUSED && !isBeginning)
+      return [`${name} answers otherwise, and in silence: ${answer.slice(0, 200)}`];
+    if (mayRefuseAll) return [];
+    const [owner = '', what = ''] = name.split(' ');
+    const isCommit = /^\d+$/.test(what);
+    const isTouched = isCommit ? touched.has(name) : owners.has(owner) || (owner === 'store' && touched.size > 0);
+    return isTouched || (isNameless && !isCommit) ? [] : [`${name} was not touched, and is refused`];
+  });
 }
 
 /** Every byte of every file turned once, by a pattern that the seed decides. */
@@ -106,14 +169,24 @@ export function* flips(original: Original, seed: number): Generator<Damage> {
         what: `byte ${at} of ${path} turned`,
         files: withFile(original, path, flipped),
         touched: touchedBy(original, path, at, at + 1),
+        isOfLog: isSegment(path),
+        isNameless: isSegment(path) && (flipped[at] === LINE_FEED || isStoreNumber(bytes, at)),
       };
     }
   }
 }
 
+const LINE_FEED = 0x0a;
+
+/** True for the bytes that tell a line of this store from another one's: without them it may be anybody's. */
+function isStoreNumber(bytes: Buffer, at: number): boolean {
+  const store = bytes.indexOf('{"store":"', bytes.lastIndexOf('{"meta"', at));
+  return at >= store && at < store + 34;
+}
+
 /** Cuts, runs of NUL bytes, glued lines, swapped and missing files. */
 export function* wounds(original: Original): Generator<Damage> {
-  const paths = [...original.files.keys()].filter((path) => path.includes('/segments/')).sort();
+  const paths = [...original.files.keys()].filter(isSegment).sort();
   const last = paths.at(-1) ?? '';
   for (const path of paths) yield* segmentWounds(original, path, path === last);
   for (const [left, right] of [
@@ -126,7 +199,13 @@ export function* wounds(original: Original): Generator<Damage> {
   for (const path of original.files.keys()) {
     const files = new Map(original.files);
     files.delete(path);
-    yield { what: `${path} missing`, files, touched: touchedBy(original, path, 0, Infinity) };
+    yield {
+      what: `${path} missing`,
+      files,
+      touched: touchedBy(original, path, 0, Infinity),
+      isNameless: true,
+      isOfLog: isSegment(path),
+    };
   }
 }
 
@@ -137,6 +216,8 @@ function* segmentWounds(original: Original, path: string, isLast: boolean): Gene
       what: `${path}: ${what}`,
       files: withFile(original, path, changed),
       touched: touchedBy(original, path, from, to),
+      isNameless: true,
+      isOfLog: true,
     };
   };
   if (isLast)
@@ -182,7 +263,17 @@ function swapped(original: Original, left: string, right: string): Damage {
   files.set(left, original.files.get(right) ?? Buffer.alloc(0));
   files.set(right, original.files.get(left) ?? Buffer.alloc(0));
   const touched = [left, right].flatMap((path) => [...touchedBy(original, path, 0, Infinity)]);
-  return { what: `${left} and ${right} swapped`, files, touched: new Set(touched) };
+  return {
+    what: `${left} and ${right} swapped`,
+    files,
+    touched: new Set(touched),
+    isNameless: true,
+    isOfLog: isSegment(left),
+  };
+}
+
+function isSegment(path: string): boolean {
+  return path.includes('/segments/');
 }
 
 function withFile(original: Original, path: string, bytes: Buffer): Files {
@@ -211,7 +302,7 @@ function linesOf(bytes: Buffer): readonly Line[] {
 
 /** The commits that stand in a stretch of a segment. The other files are derived, or there twice: they hold no commit. */
 function touchedBy(original: Original, path: string, from: number, to: number): ReadonlySet<string> {
-  if (!path.includes('/segments/')) return new Set();
+  if (!isSegment(path)) return new Set();
   const lines = linesOf(original.files.get(path) ?? Buffer.alloc(0));
   return new Set(lines.filter(({ start, end }) => start < to && end > from).map(({ commit }) => commit));
 }

@@ -70,7 +70,7 @@ export async function contents(backend: Backend): Promise<string> {
   );
 }
 
-export function conversationText(rows: RowReader, id: string, version: number): string {
+function conversationText(rows: RowReader, id: string, version: number): string {
   const logs = Array.from({ length: version }, (_, at) => rows.log(id, at + 1));
   return JSON.stringify([rows.head(id), rows.scan(id, { from: '', to: '\u{10ffff}' }), logs]);
 }

@@ -5,10 +5,18 @@ import { readStore } from '../shell.ts';
 import type { CommonOptions, Shell } from '../shell.ts';
 import { counted } from '../terminal-text.ts';
 
+export interface MaintainOptions extends CommonOptions {
+  readonly rebuild?: boolean | undefined;
+}
+
 /** `turnkeep maintain`: does now, with every namespace, what a store does by and by. */
-export async function runMaintain(shell: Shell, options: CommonOptions): Promise<ExitCode> {
+export async function runMaintain(shell: Shell, options: MaintainOptions): Promise<ExitCode> {
   const report = await readStore(shell, options, (_namespace, ledger) =>
-    ledger.maintain({ signal: shell.signal, onProgress: (progress) => shell.progress.show(() => stepOf(progress)) }),
+    ledger.maintain({
+      rebuild: options.rebuild,
+      signal: shell.signal,
+      onProgress: (progress) => shell.progress.show(() => stepOf(progress)),
+    }),
   );
   if (options.json) await shell.out.json(report);
   else await shell.out.line(`${shell.out.colors.green('✓ maintained')} ${amountOf(report)}`);
@@ -16,6 +24,7 @@ export async function runMaintain(shell: Shell, options: CommonOptions): Promise
 }
 
 function stepOf({ step, namespaces }: MaintenanceProgress): string {
+  if (step === 'rebuild') return 'Building indexes anew …';
   return step === 'collect'
     ? `Collecting, ${counted(namespaces, 'namespace')} done …`
     : 'Bringing indexes up to date …';

@@ -89,7 +89,12 @@ export function lookUpMessage(tree: Tree, bodies: Bodies, messageId: MessageId):
     if (!placed) return { status: 'not_found_confirmed' };
     return { status: 'found_verified', message: readMessage(tree, bodies, placed) };
   } catch (error) {
-    if (!isTurnkeepError(error, 'corrupt')) throw error;
-    return { status: 'source_corrupt', ...error.details };
+    return lookUpOfDamage(error);
   }
+}
+
+/** What a look-up answers that met damage before it came to a message; any other error is thrown again. */
+export function lookUpOfDamage(error: unknown): MessageLookup {
+  if (!isTurnkeepError(error, 'corrupt')) throw error;
+  return { status: 'source_corrupt', ...error.details };
 }
