@@ -146,7 +146,40 @@ function answer(make: Generator, conversation: Conversation): Change {
   return { kind: 'message.append', message, ...turn };
 }
 
+const WHEN_BUSY = ['reject', 'enqueue', 'steer', 'interrupt', 'interrupt'] as const;
+
+/** Sometimes it may wait, and then it says nothing of where it will stand. */
 function submit(make: Generator, conversation: Conversation): Change {
+  const change = submitted(make, conversation);
+  const whenBusy = make.random.oneIn(3) ? make.random.pick(WHEN_BUSY) : undefined;
+  if (change.kind !== 'turn.submit' || whenBusy === undefined) return change;
+  if (whenBusy === 'reject' || whenBusy === 'interrupt') return { ...change, whenBusy };
+  const { parent: _parent, taskId: _task, samePromptAs, ...rest } = change;
+  return { ...rest, whenBusy, ...(samePromptAs === undefined ? {} : { prompt: [text(make)] }) };
+}
+
+function input(make: Generator, conversation: Conversation): Change {
+  const { random } = make;
+  const known = [...conversation.inputs.values()];
+  const waiting = known.filter((one) => one.status === 'waiting');
+  const chosen = random.pick(random.oneIn(8) ? known : waiting);
+  const prompt = [text(make)];
+  const mode = random.oneIn(2) ? {} : { mode: random.pick(['queued', 'steering'] as const) };
+  if (!chosen || random.oneIn(3)) {
+    const inputId = random.oneIn(20) ? make.known(random.pick(['i', 'o'])) : make.fresh('i');
+    return { kind: 'input.enqueue', inputId, prompt, ...mode };
+  }
+  const { inputId } = chosen;
+  const from = random.oneIn(8) ? chosen.revision + 1 : chosen.revision;
+  if (random.oneIn(4)) return { kind: 'input.enqueue', inputId, from, prompt, ...mode };
+  if (random.oneIn(4)) return { kind: 'input.withdraw', inputId };
+  const which = random.oneIn(2) ? {} : { inputId };
+  const turn = random.oneIn(2) ? openTurn(make, conversation) : undefined;
+  if (turn) return { kind: 'input.deliver', ...which, messageId: make.fresh('m'), into: turn.turnId };
+  return { kind: 'input.deliver', ...which, messageId: make.fresh('m'), turnId: make.fresh('t') };
+}
+
+function submitted(make: Generator, conversation: Conversation): Change {
   const { random } = make;
   const parent = parentAtRandom(make, conversation);
   const ids = random.oneIn(6)
@@ -406,6 +439,7 @@ const CHANGES: readonly (readonly [number, Make])[] = [
   [3, appendAgain],
   [14, answer],
   [11, submit],
+  [4, input],
   [19, advance],
   [6, select],
   [3, resolve],

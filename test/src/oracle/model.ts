@@ -5,6 +5,7 @@ import type {
   CommitmentId,
   ConversationId,
   InterruptId,
+  InputId,
   Json,
   JsonObject,
   MessageId,
@@ -209,6 +210,18 @@ export interface Interrupt {
   readonly answer: Words | null;
 }
 
+/** What a user said while a turn was at work. */
+export interface Input {
+  readonly inputId: InputId;
+  readonly mode: 'queued' | 'steering';
+  readonly status: 'waiting' | 'delivered' | 'withdrawn';
+  readonly revision: number;
+  /** The version that it came with. */
+  readonly cameAt: number;
+  readonly words: Words;
+  readonly turnId: TurnId | null;
+}
+
 export interface Revision {
   readonly type: string;
   readonly schemaVersion: number | null;
@@ -245,6 +258,8 @@ export interface Conversation {
   readonly versions: ReadonlyMap<CommitId, number>;
   readonly operations: ReadonlyMap<OperationId, Operation>;
   readonly openOperation: OperationId | null;
+  /** In the order in which they came. */
+  readonly inputs: ReadonlyMap<InputId, Input>;
   readonly attempts: ReadonlyMap<AttemptId, TurnId>;
   readonly runs: ReadonlyMap<RunId, Run>;
   /** By turn and key. */
@@ -285,6 +300,7 @@ export function newConversation(conversationId: ConversationId, now: number): Co
     versions: new Map(),
     operations: new Map(),
     openOperation: null,
+    inputs: new Map(),
     attempts: new Map(),
     runs: new Map(),
     steps: new Map(),

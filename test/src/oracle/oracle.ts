@@ -133,8 +133,11 @@ function commitReplay(conversation: Conversation, envelope: Envelope): Receipt |
 function operationReplay(conversation: Conversation, commit: Commit): Receipt | undefined {
   for (const change of commit.changes) {
     const operationId = change.kind === 'turn.submit' ? change.operationId : undefined;
-    const operation = operationId === undefined ? undefined : conversation.operations.get(operationId);
-    if (operation) return conversation.moments[operation.openedAt - 1]?.receipt;
+    if (operationId === undefined) continue;
+    // An input that waits, or waited, is the operation that it will become.
+    const { operations, inputs } = conversation;
+    const acceptedAt = operations.get(operationId)?.openedAt ?? inputs.get(operationId)?.cameAt;
+    if (acceptedAt !== undefined) return conversation.moments[acceptedAt - 1]?.receipt;
   }
   return undefined;
 }

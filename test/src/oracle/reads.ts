@@ -250,6 +250,11 @@ function beside(conversation: Conversation) {
     reason,
     ...words,
   }));
+  const inputs = [...conversation.inputs.values()].map(({ words, cameAt: _cameAt, ...input }) => {
+    const { role: _role, parts = [], ...said } = words.content ?? {};
+    return { ...input, ...said, prompt: parts };
+  });
+  const queue = inputs.filter((input) => input.status === 'waiting').map((input) => input.inputId);
   return {
     operations: inAnyOrder(operations),
     bindings: inAnyOrder(bindings),
@@ -260,6 +265,8 @@ function beside(conversation: Conversation) {
     openInterrupts: [...conversation.interrupts.values()]
       .filter((one) => one.status === 'open')
       .map((one) => one.interruptId),
+    inputs: inAnyOrder(inputs),
+    queue,
   };
 }
 

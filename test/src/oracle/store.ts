@@ -5,6 +5,7 @@ import { readInterrupts, readRun, readSteps } from '../../../packages/turnkeep/d
 import { Bodies } from '../../../packages/turnkeep/dist/core/read/bodies.js';
 import { readCheckpoint, readPendingWrites } from '../../../packages/turnkeep/dist/core/read/checkpoint.js';
 import { Ledger } from '../../../packages/turnkeep/dist/ledger/ledger.js';
+import { readInput, readWaitingInputs } from '../../../packages/turnkeep/dist/core/read/inputs.js';
 import { graphTurns } from '../../../packages/turnkeep/dist/core/read/graph.js';
 import { conversationInfo } from '../../../packages/turnkeep/dist/core/read/listing.js';
 import { lookUpMessage, readMessage } from '../../../packages/turnkeep/dist/core/read/message.js';
@@ -243,10 +244,16 @@ class Reading {
       const { committedAt: _at, ...whole } = readCheckpoint(tree, this.#bodies, checkpointId, revision) ?? {};
       return { ...whole, writes: readPendingWrites(tree, this.#bodies, checkpointId, revision) };
     });
+    const inputs = keys(TABLES.inputs).map((id) => {
+      const { enqueuedAt: _at, ...input } = readInput(tree, this.#bodies, id) ?? {};
+      return input;
+    });
     return {
       operations: inAnyOrder(operations),
       bindings: inAnyOrder(bindings),
       checkpoints: inAnyOrder(checkpoints),
+      inputs: inAnyOrder(inputs),
+      queue: readWaitingInputs(tree, this.#bodies).map(({ inputId }) => inputId),
       ...this.#agents(tree),
     };
   }
@@ -306,6 +313,8 @@ class Reading {
       TABLES.interrupts,
       TABLES.interruptIds,
       TABLES.readers,
+      TABLES.inputs,
+      TABLES.waiting,
     ];
     return {
       messages: scan(TABLES.messages)

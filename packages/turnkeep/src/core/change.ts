@@ -5,6 +5,7 @@ import type {
   CommitmentId,
   ConversationId,
   InterruptId,
+  InputId,
   MessageId,
   NamespaceId,
   OperationId,
@@ -107,6 +108,54 @@ export interface TurnSubmit {
   readonly metadata?: Json | undefined;
   readonly occurredAt?: string | undefined;
   readonly taskId?: TaskId | undefined;
+  /**
+   * What becomes of it while the conversation, or the path that it goes on from, has a turn at work. `reject` when absent.
+   * `enqueue` and `steer` leave an input under the operation's id, and while inputs wait they queue behind them; they go on
+   * from the active leaf and bring a prompt of their own. `interrupt` cancels the turns at work first.
+   */
+  readonly whenBusy?: 'reject' | 'enqueue' | 'steer' | 'interrupt' | undefined;
+}
+
+/** What a user said while a turn was at work: `queued` for the next turn, `steering` for the one at work. */
+export type InputMode = 'queued' | 'steering';
+
+/**
+ * Leaves an input that waits, or replaces the words of one that still waits: `from` is then the revision that was read,
+ * and the input keeps its place. Words that are replaced are taken away.
+ */
+export interface InputEnqueue {
+  readonly kind: 'input.enqueue';
+  readonly inputId?: InputId | undefined;
+  /** Absent: a new input, of revision 0. */
+  readonly from?: number | undefined;
+  /** `queued` when absent; in an edit the input's own. */
+  readonly mode?: InputMode | undefined;
+  readonly prompt: readonly Part[];
+  readonly input?: 'prompt' | 'command' | 'shell' | undefined;
+  readonly author?: Author | undefined;
+  readonly metadata?: Json | undefined;
+  readonly occurredAt?: string | undefined;
+}
+
+/**
+ * Delivers an input, once: as the next turn under the active leaf, whose operation has the input's id, or as a message in
+ * a turn that has not ended (`into`). Its words move to that message.
+ */
+export interface InputDeliver {
+  readonly kind: 'input.deliver';
+  /** Absent: the oldest that waits; of the steering ones where it goes into a turn. */
+  readonly inputId?: InputId | undefined;
+  readonly into?: TurnId | undefined;
+  /** The new turn's. */
+  readonly turnId?: TurnId | undefined;
+  readonly messageId?: MessageId | undefined;
+  readonly promptId?: PromptId | undefined;
+}
+
+/** Takes back an input that waits; its words are taken away. */
+export interface InputWithdraw {
+  readonly kind: 'input.withdraw';
+  readonly inputId: InputId;
 }
 
 /** Moves a turn forward; states may be skipped, a terminal one is reached once. */
@@ -387,6 +436,9 @@ export type Change =
   | MessageAppend
   | MessageRedact
   | TurnSubmit
+  | InputEnqueue
+  | InputDeliver
+  | InputWithdraw
   | TurnAdvance
   | TurnRecord
   | LeafSelect

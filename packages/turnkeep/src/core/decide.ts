@@ -12,7 +12,7 @@ import type { Json } from './json.ts';
 import { KEYS } from './keys.ts';
 import type { LogHeader } from './log.ts';
 import type { ChangeEvent, Receipt } from './receipt.ts';
-import { packBranch, unpackOperation, unpackStep } from './rows.ts';
+import { packBranch, unpackInput, unpackOperation, unpackStep } from './rows.ts';
 import { checkFence } from './rules/attempt.ts';
 import { assertNotErased } from './rules/fork.ts';
 import { ruleFor } from './rules/index.ts';
@@ -89,7 +89,7 @@ function commitReplay(rows: RowReader, envelope: Envelope, sha256: Sha256): Rece
   return receiptOf(conversationId, header, true);
 }
 
-const REPEATING_KINDS: ReadonlySet<string> = new Set(['message.append', 'turn.submit', 'step.start']);
+const REPEATING_KINDS: ReadonlySet<string> = new Set(['message.append', 'turn.submit', 'input.deliver', 'step.start']);
 
 /** What a stored fingerprint was salted with; `undefined` once words of the commit are gone: then its id alone tells it. */
 function saltsOf(rows: RowReader, conversationId: ConversationId, header: LogHeader): readonly string[] | undefined {
@@ -118,12 +118,19 @@ function saidBefore(tree: Tree, event: ChangeEvent): RecordRef | undefined {
 function operationReplay(rows: RowReader, commit: Commit, sha256: Sha256): Receipt | undefined {
   for (const change of commit.changes) {
     if (change.kind !== 'turn.submit') continue;
-    const row = rows.get(commit.conversationId, KEYS.operation(change.operationId as OperationId));
-    if (!row) continue;
-    const header = headerAt(rows, sha256, commit.conversationId, unpackOperation(row).openedAt);
-    return receiptOf(commit.conversationId, header, true);
+    const version = acceptedAt(rows, commit.conversationId, change.operationId as OperationId);
+    if (version === undefined) continue;
+    return receiptOf(commit.conversationId, headerAt(rows, sha256, commit.conversationId, version), true);
   }
   return undefined;
+}
+
+/** The version at which an operation was opened, or the input came that waits or waited under its id. */
+function acceptedAt(rows: RowReader, conversationId: ConversationId, operationId: OperationId): number | undefined {
+  const operation = rows.get(conversationId, KEYS.operation(operationId));
+  if (operation) return unpackOperation(operation).openedAt;
+  const input = rows.get(conversationId, KEYS.input(operationId));
+  return input && unpackInput(input).stamp.version;
 }
 
 export function receiptOf(conversationId: ConversationId, header: LogHeader, replayed: boolean): Receipt {

@@ -55,6 +55,14 @@ export interface ErrorDetails {
   no_operation: { readonly operationId: string };
   operation_resolved: { readonly operationId: string; readonly status: 'succeeded' | 'failed' };
   binding_live: { readonly turnId: string; readonly history: string };
+  input_exists: { readonly inputId: string };
+  no_input: { readonly inputId: string | null };
+  input_settled: { readonly inputId: string; readonly status: 'delivered' | 'withdrawn' };
+  input_conflict: {
+    readonly inputId: string;
+    readonly expectedRevision: number;
+    readonly actualRevision: number;
+  };
   attempt_exists: { readonly turnId: string; readonly attempt: string };
   no_attempt: { readonly attempt: string };
   run_exists: { readonly runId: string };
@@ -140,6 +148,10 @@ export const ERRORS: { readonly [Code in ErrorCode]: ErrorRule } = {
   no_operation: { retry: 'never', says: 'There is no such operation' },
   operation_resolved: { retry: 'never', says: 'The operation was resolved' },
   binding_live: { retry: 'never', says: 'A live capture is never overwritten' },
+  input_exists: { retry: 'never', says: 'The input exists' },
+  no_input: { retry: 'after_reread', says: 'No such input waits' },
+  input_settled: { retry: 'never', says: 'The input was delivered or withdrawn' },
+  input_conflict: { retry: 'after_reread', says: 'The input is at another revision' },
   attempt_exists: { retry: 'after_reread', says: 'The turn has an attempt' },
   no_attempt: { retry: 'never', says: 'There is no such attempt' },
   run_exists: { retry: 'never', says: 'The run exists' },

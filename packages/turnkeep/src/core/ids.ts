@@ -19,6 +19,8 @@ export type SummaryId = Brand<'summary'>;
 export type AttemptId = Brand<'attempt'>;
 export type RunId = Brand<'run'>;
 export type InterruptId = Brand<'interrupt'>;
+/** The operation that starts a turn with an input has the input's id. */
+export type InputId = OperationId;
 
 const NAMESPACE = /^[A-Za-z0-9._@|:+-]{1,128}$/;
 // C0, DEL and C1: never part of an id, so that `\u0001` can separate ids inside row keys.

@@ -79,6 +79,9 @@ export const KEYS = {
   interrupt: (turnId: string, interruptId: string) => `i${turnId}${SEPARATOR}${interruptId}`,
   interruptsOf: (turnId: string) => `i${turnId}${SEPARATOR}`,
   interruptId: (interruptId: string) => `I${interruptId}`,
+  input: (inputId: string) => `Q${inputId}`,
+  /** An input that waits, by the stamp at which it came. */
+  waiting: (version: number, index: number) => `q${numberKey(version)}${numberKey(index)}`,
   reader: (reader: string) => `r${reader}`,
 } as const;
 
@@ -109,6 +112,8 @@ export const TABLES = {
   steps: 'S',
   interrupts: 'i',
   interruptIds: 'I',
+  inputs: 'Q',
+  waiting: 'q',
   readers: 'r',
 } as const;
 

@@ -32,6 +32,8 @@ export const LIMITS = {
   busyTurns: 256,
   /** Interrupts of one conversation that nobody has answered. */
   openInterrupts: 256,
+  /** Inputs of one conversation that wait. */
+  waitingInputs: 256,
   /** Messages of one window or page. */
   pageMessages: 1_000,
   /** Rows of one listing page. */

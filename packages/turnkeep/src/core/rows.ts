@@ -1,5 +1,5 @@
 import type { RowValue } from './backend.ts';
-import type { RunStatus, StepRepeat, TaskStatus, TurnState } from './change.ts';
+import type { InputMode, RunStatus, StepRepeat, TaskStatus, TurnState } from './change.ts';
 import type { RecordRef } from './head.ts';
 import type { AttemptId, ConversationId, MessageId, OperationId, PromptId, TaskId, TurnId } from './ids.ts';
 import type { Json } from './json.ts';
@@ -313,6 +313,34 @@ export function unpackInterrupt(turnId: TurnId, value: RowValue): InterruptRow {
     expiresAt: value[4] as number | null,
     closedAt: value[5] as number | null,
     answer: unpackLocal(value[6]),
+  };
+}
+
+export interface InputRow {
+  readonly status: 'waiting' | 'delivered' | 'withdrawn';
+  readonly mode: InputMode;
+  /** When it came: its place in the queue. */
+  readonly stamp: Stamp;
+  readonly revision: number;
+  /** The record of its words, in this conversation; they are gone once it does not wait any more. */
+  readonly words: LocalRef;
+  /** The turn that it was delivered to. */
+  readonly turnId: TurnId | null;
+}
+
+export function packInput(row: InputRow): RowValue {
+  const { status, mode, stamp, revision, words, turnId } = row;
+  return [status, mode, stamp.version, stamp.index, revision, words.version, words.index, turnId];
+}
+
+export function unpackInput(value: RowValue): InputRow {
+  return {
+    status: value[0] as InputRow['status'],
+    mode: value[1] as InputMode,
+    stamp: { version: value[2] as number, index: value[3] as number },
+    revision: value[4] as number,
+    words: { version: value[5] as number, index: value[6] as number },
+    turnId: value[7] as TurnId | null,
   };
 }
 

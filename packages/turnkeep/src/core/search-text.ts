@@ -14,7 +14,7 @@ export interface SearchText {
   readonly text: string | null;
 }
 
-const WITH_PARTS = new Set(['message.append', 'turn.submit', 'message.redact']);
+const WITH_PARTS = new Set(['message.append', 'turn.submit', 'input.deliver', 'message.redact']);
 const WITH_TITLE = new Set(['conversation.create', 'conversation.update', 'conversation.fork']);
 
 /**

@@ -7,7 +7,7 @@ import type { Head, RecordRef } from './head.ts';
 import type { ConversationId, TurnId } from './ids.ts';
 import { KEYS, numbersIn, prefixEnd, TABLES } from './keys.ts';
 import type { LogHeader, LogRecord } from './log.ts';
-import { unpackBranch, unpackMessage, unpackRef, unpackTurn } from './rows.ts';
+import { unpackBranch, unpackInput, unpackMessage, unpackRef, unpackTurn } from './rows.ts';
 
 /** Something that is not as it must be. */
 export interface Fault {
@@ -241,6 +241,13 @@ function rowProblem(rows: RowReader, head: Head, row: Row): Problem | undefined 
       const [turnId] = row.value as readonly [TurnId];
       return hasRow(rows, own, KEYS.interrupt(turnId, row.key.slice(1))) ? undefined : dangling('an interrupt');
     }
+    case TABLES.waiting:
+      return isWaiting(rows, own, row) ? undefined : dangling('an input that waits');
+    case TABLES.inputs: {
+      const { status, words } = unpackInput(row.value);
+      const isThere = status !== 'waiting' || hasRecord(rows, { owner: own, ...words });
+      return isThere ? undefined : dangling('a record');
+    }
     case TABLES.contents:
     case TABLES.checkpoints:
     case TABLES.pendingWrites: {
@@ -254,6 +261,11 @@ function rowProblem(rows: RowReader, head: Head, row: Row): Problem | undefined 
 
 function hasRow(rows: RowReader, owner: ConversationId, key: string): boolean {
   return rows.get(owner, key) !== undefined;
+}
+
+function isWaiting(rows: RowReader, own: ConversationId, row: Row): boolean {
+  const input = rows.get(own, KEYS.input(row.value[0] as string));
+  return input !== undefined && unpackInput(input).status === 'waiting';
 }
 
 function hasRecord(rows: RowReader, ref: RecordRef): boolean {

@@ -43,6 +43,8 @@ import { Checkpoints } from './checkpoints.ts';
 import { Commitments } from './commitments.ts';
 import { ConversationAccess } from './conversation-access.ts';
 import { decodeCursor, encodeCursor, pageCursor, windowCursor } from './cursor.ts';
+import { Inputs, submissionOf, submittedTurn } from './inputs.ts';
+import type { QueuedInput, SubmittedTurn } from './inputs.ts';
 import { assertList } from './list.ts';
 import { assertPageLimit } from './page-limit.ts';
 import { pathOf } from './path-reads.ts';
@@ -54,13 +56,8 @@ import { watchConversation } from './watch.ts';
 import type { ConversationEvent, WatchOptions } from './watch.ts';
 import { assertObject } from './given.ts';
 
-/** A turn that was accepted. */
-export interface SubmittedTurn extends Receipt {
-  readonly turnId: TurnId;
-  readonly operationId: OperationId;
-  readonly messageId: MessageId;
-  readonly ordinal: number;
-}
+/** A submit that starts a turn or is refused. */
+type StartingTurn = Omit<TurnSubmit, 'kind' | 'whenBusy'> & { readonly whenBusy?: 'reject' | 'interrupt' | undefined };
 
 /** The last messages of a path, oldest first. */
 export interface MessageWindow {
@@ -103,6 +100,7 @@ export class Conversation {
   readonly tasks: Tasks;
   readonly commitments: Commitments;
   readonly checkpoints: Checkpoints;
+  readonly inputs: Inputs;
   readonly #access: ConversationAccess;
 
   constructor(access: Access, namespace: NamespaceId, id: ConversationId) {
@@ -111,6 +109,7 @@ export class Conversation {
     this.tasks = new Tasks(this.#access);
     this.commitments = new Commitments(this.#access);
     this.checkpoints = new Checkpoints(this.#access);
+    this.inputs = new Inputs(this.#access);
   }
 
   // ---- Writing
@@ -162,12 +161,16 @@ export class Conversation {
     });
   }
 
-  /** Records a prompt, its turn (`preparing`) and its open operation. `busy` while another turn is at work. */
-  async submit(turn: Omit<TurnSubmit, 'kind'>, options?: WriteOptions): Promise<SubmittedTurn> {
+  /**
+   * Records a prompt, its turn (`preparing`) and its open operation. While a turn is at work it is `busy`, unless
+   * `whenBusy` says otherwise: it may wait as an input (`enqueue`, `steer`), or cancel what is at work (`interrupt`).
+   */
+  async submit(turn: StartingTurn, options?: WriteOptions): Promise<SubmittedTurn>;
+  async submit(turn: Omit<TurnSubmit, 'kind'>, options?: WriteOptions): Promise<SubmittedTurn | QueuedInput>;
+  async submit(turn: Omit<TurnSubmit, 'kind'>, options?: WriteOptions): Promise<SubmittedTurn | QueuedInput> {
     const receipt = await this.commit([{ ...turn, kind: 'turn.submit' }], options);
-    const event = eventOf(receipt, 'turn.submit') as unknown as Omit<SubmittedTurn, keyof Receipt>;
-    const { turnId, operationId, messageId, ordinal } = event;
-    return { ...receipt, turnId, operationId, messageId, ordinal };
+    const mayWait = turn.whenBusy === 'enqueue' || turn.whenBusy === 'steer';
+    return mayWait ? submissionOf(receipt) : submittedTurn(receipt);
   }
 
   /** A completed turn with its messages, in one commit. */

@@ -1,10 +1,11 @@
 import type { RowReader } from '../core/backend.ts';
 import type { Sha256 } from '../core/digest.ts';
-import { TurnkeepError } from '../core/errors.ts';
+import { isTurnkeepError, TurnkeepError } from '../core/errors.ts';
 import type { ConversationId, MessageId, NamespaceId } from '../core/ids.ts';
 import { KEYS, prefixEnd, TABLES } from '../core/keys.ts';
 import type { MessageContent } from '../core/message.ts';
 import { Bodies } from '../core/read/bodies.ts';
+import { readWaitingInputs } from '../core/read/inputs.ts';
 import { placed, segmentSees } from '../core/tree/messages.ts';
 import type { PlacedMessage } from '../core/tree/messages.ts';
 import { inheritedSegments } from '../core/tree/path.ts';
@@ -43,6 +44,7 @@ export async function eraseSubject(
   for await (const { conversationId, owner } of livingHeads(access, namespace)) {
     assertNotAborted(options.signal);
     const idempotencyKey = `${options.idempotencyKey} ${access.surroundings.sha256(conversationId)}`;
+    await withdrawAll(access, namespace, conversationId, subjectId, { ...options, idempotencyKey });
     // Of a conversation that goes too: a fork that lives on shares what was said here.
     messagesRedacted += await redactAll(access, namespace, conversationId, subjectId, { ...options, idempotencyKey });
     if (owner !== subjectId) continue;
@@ -71,6 +73,35 @@ async function redactAll(
     redacted += messageIds.length;
   }
   return redacted;
+}
+
+/** Takes back what a person said and nobody has delivered. */
+async function withdrawAll(
+  access: Access,
+  namespace: NamespaceId,
+  conversationId: ConversationId,
+  subjectId: string,
+  { idempotencyKey, signal }: EraseSubjectOptions,
+): Promise<void> {
+  for (;;) {
+    const theirs = await access.read(namespace, (rows) => {
+      const head = rows.head(conversationId);
+      if (!head) return [];
+      const waiting = readWaitingInputs({ rows, head }, new Bodies(rows, access.surroundings.sha256));
+      return waiting.filter(({ author }) => author?.id === subjectId);
+    });
+    if (theirs.length === 0) return;
+    const changes = theirs.map(({ inputId }) => ({ kind: 'input.withdraw' as const, inputId }));
+    const ids = theirs.map(({ inputId, revision }) => `${inputId} ${revision}`).join('\n');
+    const key = `${idempotencyKey} inputs ${access.surroundings.sha256(ids)}`;
+    try {
+      await access.write(namespace, conversationId, changes, { idempotencyKey: key, signal });
+      return;
+    } catch (error) {
+      // One of them was delivered meanwhile: what it became is redacted with the other messages.
+      if (!isTurnkeepError(error, 'input_settled')) throw error;
+    }
+  }
 }
 
 /** The messages that a person wrote, that a conversation must redact, and whose words are there, in batches. */

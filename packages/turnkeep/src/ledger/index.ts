@@ -8,10 +8,10 @@ export type {
   MessagePage,
   MessageWindow,
   PastHead,
-  SubmittedTurn,
 } from './conversation.ts';
 export type { EraseSubjectOptions, SubjectErasure } from './erase-subject.ts';
 export type { Answered, AnswerOptions, OpenInterrupt } from './interrupts.ts';
+export type { DeliveredInput, Inputs, QueuedInput, SubmittedTurn } from './inputs.ts';
 export type { Ledger } from './ledger.ts';
 export type { MaintenanceOptions, MaintenanceProgress, MaintenanceReport, MaintenanceStep } from './maintain.ts';
 export type { ConversationPage, ListOptions, Namespace } from './namespace.ts';

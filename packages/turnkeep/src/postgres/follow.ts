@@ -43,6 +43,10 @@ export function asksAfter(conversation: ConversationId, key: string, value: RowV
     case TABLES.steps:
     case TABLES.interrupts:
       return value.flatMap((item) => refAsk(conversation, item));
+    case TABLES.waiting:
+      return [rowAsk(conversation, KEYS.input(value[0] as string))];
+    case TABLES.inputs:
+      return [logAsk(conversation, value[5] as number)];
     case TABLES.children:
       return [rowAsk(conversation, KEYS.turnId(value[0] as string))];
     case TABLES.promptUses:

@@ -1,9 +1,9 @@
-import type { Change, Commit } from '../core/change.ts';
+import type { Change, Commit, Parent } from '../core/change.ts';
 import { contentAddress } from '../core/digest.ts';
 import type { Sha256 } from '../core/digest.ts';
 import { encode } from '../core/encoding.ts';
 import type { ConversationId } from '../core/ids.ts';
-import { KEYS, numberKey, prefixEnd } from '../core/keys.ts';
+import { KEYS, numberKey, prefixEnd, TABLES } from '../core/keys.ts';
 import { callsOf } from '../core/message.ts';
 import { ENTRIES } from '../core/rows.ts';
 import type { Ask } from './ask.ts';
@@ -38,6 +38,8 @@ export function readPlan(commit: Commit, stored: StoredHead, sha256: Sha256): re
   return plan.asks;
 }
 
+const MAKES_TURNS: ReadonlySet<string> = new Set(['turn.record', 'turn.submit', 'input.deliver']);
+
 class Plan {
   readonly asks: Ask[] = [];
   readonly #conversation: ConversationId;
@@ -49,7 +51,7 @@ class Plan {
   readonly #asked = new Set<string>();
 
   constructor(commit: Commit, stored: StoredHead) {
-    const made = commit.changes.filter(({ kind }) => kind === 'turn.record' || kind === 'turn.submit');
+    const made = commit.changes.filter(({ kind }) => MAKES_TURNS.has(kind));
     this.makesSeveralTurns = made.length > 1;
     this.#makesTurns = made.length > 0;
     this.#conversation = commit.conversationId;
@@ -147,6 +149,11 @@ function planChange(plan: Plan, change: Change, sha256: Sha256): void {
     case 'turn.record':
       planNewTurn(plan, change);
       break;
+    case 'input.enqueue':
+    case 'input.deliver':
+    case 'input.withdraw':
+      planInput(plan, change);
+      break;
     case 'turn.advance':
     case 'leaf.select':
       plan.turn(change.turnId);
@@ -210,6 +217,7 @@ function planChange(plan: Plan, change: Change, sha256: Sha256): void {
 
 function planSubmit(plan: Plan, change: Extract<Change, { kind: 'turn.submit' }>): void {
   plan.key(KEYS.operation(change.operationId ?? ''));
+  plan.key(KEYS.input(change.operationId ?? ''));
   plan.key(KEYS.messageId(change.messageId ?? ''));
   if (change.promptId !== undefined) plan.key(KEYS.prompt(change.promptId));
   if (change.samePromptAs !== undefined) plan.turn(change.samePromptAs);
@@ -217,7 +225,20 @@ function planSubmit(plan: Plan, change: Extract<Change, { kind: 'turn.submit' }>
   planNewTurn(plan, change);
 }
 
-function planNewTurn(plan: Plan, change: Extract<Change, { kind: 'turn.submit' | 'turn.record' }>): void {
+function planInput(plan: Plan, change: Extract<Change, { kind: `input.${string}` }>): void {
+  plan.key(KEYS.input(change.inputId ?? ''));
+  plan.all(TABLES.waiting);
+  if (change.kind === 'input.enqueue') plan.key(KEYS.operation(change.inputId ?? ''));
+  if (change.kind !== 'input.deliver') return;
+  plan.key(KEYS.messageId(change.messageId ?? ''));
+  if (change.into === undefined) planNewTurn(plan, { turnId: change.turnId });
+  else plan.turn(change.into);
+}
+
+function planNewTurn(
+  plan: Plan,
+  change: { readonly turnId?: string | undefined; readonly parent?: Parent | undefined },
+): void {
   const { turnId = '', parent } = change;
   plan.key(KEYS.turnId(turnId));
   if (plan.makesSeveralTurns) plan.last(KEYS.children(turnId));

@@ -73,6 +73,26 @@ export const KINDS: { readonly [Kind in ChangeKind]: KindEntry<Kind> } = {
       prompt: [text('another question')],
     },
   },
+  'input.enqueue': {
+    scene: 'working',
+    change: { kind: 'input.enqueue', inputId: 'i1', mode: 'steering', prompt: [text('and in colour')] },
+    other: { kind: 'input.enqueue', inputId: 'i1', prompt: [text('and in grey')] },
+  },
+  'input.deliver': {
+    scene: 'idle',
+    before: [{ kind: 'input.enqueue', inputId: 'i1', prompt: [text('one more question')] }],
+    change: { kind: 'input.deliver', inputId: 'i1', turnId: 't9', messageId: 'm9' },
+    other: { kind: 'input.deliver', inputId: 'i1', turnId: 't8', messageId: 'm8' },
+  },
+  'input.withdraw': {
+    scene: 'working',
+    before: [
+      { kind: 'input.enqueue', inputId: 'i1', prompt: [text('never mind')] },
+      { kind: 'input.enqueue', inputId: 'i2', prompt: [text('never mind that')] },
+    ],
+    change: { kind: 'input.withdraw', inputId: 'i1' },
+    other: { kind: 'input.withdraw', inputId: 'i2' },
+  },
   'turn.advance': {
     scene: 'working',
     change: { kind: 'turn.advance', turnId: 't3', to: 'completed' },

@@ -157,6 +157,68 @@ const CONCURRENCY: readonly Rejection[] = [
   },
 ];
 
+const ONE_MORE = { kind: 'input.enqueue' as const, inputId: 'i1', prompt: [text('one more')] };
+const enqueue = (more: object = {}): object => ({ ...ONE_MORE, ...more });
+const inputWaits = { changes: [ONE_MORE] };
+const edited = { changes: [{ ...ONE_MORE, from: 0 }] };
+const withdrawn = { changes: [{ kind: 'input.withdraw' as const, inputId: 'i1' }] };
+
+const INPUTS: readonly Rejection[] = [
+  {
+    code: 'input_exists',
+    when: 'it is left again',
+    scene: 'working',
+    before: [inputWaits],
+    changes: [enqueue()],
+    details: { inputId: 'i1' },
+  },
+  {
+    code: 'input_exists',
+    when: 'an operation has the id',
+    scene: 'working',
+    changes: [enqueue({ inputId: 'o1' })],
+    details: { inputId: 'o1' },
+  },
+  {
+    code: 'input_conflict',
+    when: 'it was edited meanwhile',
+    scene: 'working',
+    before: [inputWaits, edited],
+    changes: [enqueue({ from: 0 })],
+    details: { inputId: 'i1', expectedRevision: 0, actualRevision: 1 },
+  },
+  {
+    code: 'no_input',
+    when: 'nothing waits',
+    scene: 'idle',
+    changes: [{ kind: 'input.deliver' }],
+    details: { inputId: null },
+  },
+  {
+    code: 'no_input',
+    when: 'what is withdrawn is unknown',
+    scene: 'idle',
+    changes: [{ kind: 'input.withdraw', inputId: 'x' }],
+    details: { inputId: 'x' },
+  },
+  {
+    code: 'input_settled',
+    when: 'it was withdrawn',
+    scene: 'idle',
+    before: [inputWaits, withdrawn],
+    changes: [{ kind: 'input.deliver', inputId: 'i1' }],
+    details: { inputId: 'i1', status: 'withdrawn' },
+  },
+  {
+    code: 'busy',
+    when: 'an input is to start a turn while one is at work',
+    scene: 'working',
+    before: [inputWaits],
+    changes: [{ kind: 'input.deliver' }],
+    details: { turnId: 't3', state: 'running' },
+  },
+];
+
 const STATE: readonly Rejection[] = [
   {
     code: 'checkpoint_exists',
@@ -289,4 +351,4 @@ const STATE: readonly Rejection[] = [
 ];
 
 /** What is refused for what others did, and by checkpoints, tasks, commitments and summaries. */
-export const REJECTED_BY_STATE: readonly Rejection[] = [...CONCURRENCY, ...STATE];
+export const REJECTED_BY_STATE: readonly Rejection[] = [...CONCURRENCY, ...INPUTS, ...STATE];

@@ -1,6 +1,7 @@
 import type { Mutation } from '../mutation.ts';
 import { AGENTS } from './agents.ts';
 import { CONVERSATIONS } from './conversations.ts';
+import { INPUTS } from './inputs.ts';
 import { LOG } from './log.ts';
 import { MESSAGES } from './messages.ts';
 import { READS } from './reads.ts';
@@ -12,6 +13,7 @@ import { TURNS } from './turns.ts';
 export const CATALOGUE: readonly Mutation[] = [
   ...TURNS,
   ...AGENTS,
+  ...INPUTS,
   ...MESSAGES,
   ...STATE,
   ...CONVERSATIONS,

@@ -1,6 +1,7 @@
 import type { Mutation } from '../mutation.ts';
 
 const TURN = 'core/rules/turn.js';
+const SUBMIT = 'core/rules/submit.js';
 const STATES = 'core/rules/turn-states.js';
 const OPERATION = 'core/rules/operation.js';
 const ATTEMPT = 'core/rules/attempt.js';
@@ -21,47 +22,53 @@ export const TURNS: readonly Mutation[] = [
     replace: "if (turnId !== 0) return; throw new TurnkeepError('busy'",
   },
   {
-    file: TURN,
+    file: SUBMIT,
     breaks: 'a second operation may be opened',
     find: 'if (openOperation !== null)',
     replace: 'if (openOperation === 0)',
+    tests: turn,
   },
   {
-    file: TURN,
+    file: SUBMIT,
     breaks: 'a commit opens again the operation that it ended',
     find: 'assertNewOperation(draft, operationId);',
     replace: '',
     tests: ['rules/operation'],
   },
   {
-    file: TURN,
+    file: SUBMIT,
     breaks: 'a submit may take the id of a message that is there',
     find: 'if (findMessage(draft.tree, messageId))',
     replace: 'if (false)',
+    tests: turn,
   },
   {
-    file: TURN,
+    file: SUBMIT,
     breaks: 'a prompt is overwritten by other words',
     find: 'if (!sameJson(draft.body(ref), body))',
     replace: 'if (false)',
+    tests: turn,
   },
   {
-    file: TURN,
+    file: SUBMIT,
     breaks: 'a shared prompt is stored again',
     find: 'const known = draft.get(KEYS.prompt(promptId))',
     replace: 'const known = undefined',
+    tests: turn,
   },
   {
-    file: TURN,
+    file: SUBMIT,
     breaks: 'redacted words can be shared',
     find: "if (draft.record(ref).body === null) throw new TurnkeepError('redacted'",
     replace: "if (false) throw new TurnkeepError('redacted'",
+    tests: turn,
   },
   {
-    file: TURN,
+    file: SUBMIT,
     breaks: 'a turn without a prompt has words to share',
     find: 'if (!row || row.promptId === null)',
     replace: 'if (!row)',
+    tests: turn,
   },
   {
     file: TURN,

@@ -8,8 +8,10 @@ import * as checkpoint from './checkpoint.ts';
 import * as conversation from './conversation.ts';
 import * as entries from './entries.ts';
 import { fork } from './fork.ts';
+import * as input from './input.ts';
 import * as message from './message.ts';
 import * as operation from './operation.ts';
+import { submit } from './submit.ts';
 import * as turn from './turn.ts';
 
 type Rules = { readonly [Kind in Change['kind']]: (draft: Draft, change: ChangeOf<Kind>) => Mark };
@@ -21,7 +23,10 @@ const RULES: Rules = {
   'conversation.erase': erase,
   'message.append': message.append,
   'message.redact': message.redact,
-  'turn.submit': turn.submit,
+  'turn.submit': submit,
+  'input.enqueue': input.enqueue,
+  'input.deliver': input.deliver,
+  'input.withdraw': input.withdraw,
   'turn.advance': turn.advance,
   'turn.record': turn.record,
   'leaf.select': turn.select,

@@ -1,4 +1,4 @@
-import type { MessageId, OperationId, Parent, PromptId, TurnId, TurnState } from 'turnkeep/core';
+import type { JsonObject, MessageId, OperationId, Parent, PromptId, TaskId, TurnId, TurnState } from 'turnkeep/core';
 import type { ChangeOf, Draft, Mark } from '../draft.ts';
 import { withMember } from '../model.ts';
 import type { Conversation, Prompt, Turn, Under } from '../model.ts';
@@ -8,37 +8,38 @@ import { sameJson } from '../same.ts';
 import { hasStarted, isBusy, isTerminal, mayMove, stateOf } from '../turn-states.ts';
 import { withdrawInterrupts } from './agent.ts';
 
+/** What a new turn starts from. */
+export interface TurnStart {
+  readonly turnId: TurnId;
+  readonly messageId: MessageId;
+  readonly operationId: OperationId;
+  readonly parent?: Parent | undefined;
+  readonly taskId?: TaskId | undefined;
+  readonly prompt: () => AskedPrompt;
+}
+
 /** Prompt, turn (`preparing`) and open operation, together. The active leaf stays. */
-export function submit(draft: Draft, change: ChangeOf<'turn.submit'>): Mark {
-  assertSawTree(draft, change.parent);
+export function startTurn(draft: Draft, start: TurnStart): Mark {
+  const { turnId, messageId, operationId, parent } = start;
   assertFree(draft.conversation);
   const { openOperation } = draft.conversation;
   if (openOperation !== null) refuse('operation_open', { operationId: openOperation });
-  const { kind, turnId, messageId, operationId } = change as Minted;
   if (findMessage(draft.conversation, messageId)) refuse('message_conflict', { messageId });
-  const { prompt, shared } =
-    change.samePromptAs === undefined ? newPrompt(draft, change) : samePrompt(draft, change.samePromptAs);
-  const { ordinal, why } = addTurn(draft, { turnId, parent: change.parent, state: 'preparing', prompt, shared });
+  const { prompt, shared } = start.prompt();
+  const { ordinal, why } = addTurn(draft, { turnId, parent, state: 'preparing', prompt, shared });
   const message = { messageId, turnId, role: 'user' as const, words: prompt.words, late: false };
-  const sequence = draft.addMessage(message, change.taskId);
+  const sequence = draft.addMessage(message, start.taskId);
   const openedAt = draft.stamp.version;
   const operation = { operationId, turnId, status: 'open' as const, failure: null, openedAt };
   draft.become({
     operations: withMember(draft.conversation.operations, operationId, operation),
     openOperation: operationId,
   });
-  return { kind, turnId, operationId, messageId, promptId: prompt.promptId, sequence, ordinal, why };
+  return { turnId, operationId, messageId, promptId: prompt.promptId, sequence, ordinal, why };
 }
 
-/** Ids that the caller left out were minted beforehand. */
-type Minted = ChangeOf<'turn.submit'> & {
-  readonly turnId: TurnId;
-  readonly messageId: MessageId;
-  readonly operationId: OperationId;
-};
-
 /** Whoever names a parent says which tree he saw. */
-function assertSawTree(draft: Draft, parent: Parent | undefined): void {
+export function assertSawTree(draft: Draft, parent: Parent | undefined): void {
   if (parent === undefined || draft.commit.expect?.graphRevision !== undefined) return;
   refuse('expect_required', { field: 'graphRevision', change: draft.where });
 }
@@ -59,17 +60,21 @@ export function busyTurns(conversation: Conversation): readonly Turn[] {
   });
 }
 
-interface AskedPrompt {
+export interface AskedPrompt {
   readonly prompt: Prompt;
   /** True where an earlier turn asked the same. */
   readonly shared: boolean;
 }
 
+export type AskedWords = Pick<ChangeOf<'turn.submit'>, 'prompt' | 'author' | 'metadata' | 'occurredAt' | 'input'>;
+
+/** What a prompt says. */
+export function promptOf({ prompt: parts, author, metadata, occurredAt, input }: AskedWords): JsonObject {
+  return { role: 'user', parts, author, metadata, occurredAt, input } as unknown as JsonObject;
+}
+
 /** A prompt is immutable: the same id with the same content is the same prompt, with other content a conflict. */
-function newPrompt(draft: Draft, change: ChangeOf<'turn.submit'>): AskedPrompt {
-  const { prompt: parts, author, metadata, occurredAt, input } = change;
-  const promptId = change.promptId as PromptId; // minted beforehand
-  const content = { role: 'user', parts, author, metadata, occurredAt, input };
+export function askPrompt(draft: Draft, promptId: PromptId, content: JsonObject): AskedPrompt {
   const known = draft.conversation.prompts.get(promptId);
   if (known) {
     if (!sameJson(draft.contentOf(known), content)) refuse('prompt_conflict', { promptId });
@@ -81,7 +86,7 @@ function newPrompt(draft: Draft, change: ChangeOf<'turn.submit'>): AskedPrompt {
 }
 
 /** The prompt of an earlier turn; its words are shared. */
-function samePrompt(draft: Draft, turnId: TurnId): AskedPrompt {
+export function samePrompt(draft: Draft, turnId: TurnId): AskedPrompt {
   const prompt = findTurn(draft.conversation, turnId)?.prompt;
   if (!prompt) return refuse('no_turn', { turnId });
   if (draft.contentOf(prompt.words) === null) {
@@ -130,7 +135,7 @@ function addTurn(draft: Draft, input: NewTurn): Turn {
 }
 
 /** Absent: under the active leaf; `null`: under the root; else under a turn, or under a message within its turn. */
-function underOf(conversation: Conversation, parent: Parent | undefined): Under {
+export function underOf(conversation: Conversation, parent: Parent | undefined): Under {
   if (parent === undefined) return { turnId: conversation.leaf, cut: null };
   if (parent === null) return { turnId: null, cut: null };
   if ('messageId' in parent) return underMessage(conversation, parent.messageId);

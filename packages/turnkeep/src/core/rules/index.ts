@@ -6,6 +6,7 @@ import { commitmentAdd, commitmentExpire, commitmentResolve } from './commitment
 import { conversationCreate, conversationUpdate } from './conversation.ts';
 import { conversationErase } from './erase.ts';
 import { conversationFork } from './fork.ts';
+import { inputDeliver, inputEnqueue, inputWithdraw } from './input.ts';
 import { messageAppend, messageRedact } from './message.ts';
 import { operationResolve } from './operation.ts';
 import { interruptAnswer, interruptExpire, interruptRequest } from './interrupt.ts';
@@ -15,7 +16,8 @@ import { stateUpdate } from './state.ts';
 import { stepFinish, stepSettle, stepStart } from './step.ts';
 import { summaryCommit } from './summary.ts';
 import { taskAmend, taskCreate, taskTransition } from './task.ts';
-import { leafSelect, turnAdvance, turnRecord, turnSubmit } from './turn.ts';
+import { turnSubmit } from './submit.ts';
+import { leafSelect, turnAdvance, turnRecord } from './turn.ts';
 
 /** Every kind of change and its rule. A new kind is a rules file and a line here. */
 export const RULES: { readonly [Kind in ChangeKind]: Rule<Kind> } = {
@@ -26,6 +28,9 @@ export const RULES: { readonly [Kind in ChangeKind]: Rule<Kind> } = {
   'message.append': messageAppend,
   'message.redact': messageRedact,
   'turn.submit': turnSubmit,
+  'input.enqueue': inputEnqueue,
+  'input.deliver': inputDeliver,
+  'input.withdraw': inputWithdraw,
   'turn.advance': turnAdvance,
   'turn.record': turnRecord,
   'leaf.select': leafSelect,

@@ -1,172 +1,45 @@
 import { z } from 'zod';
 import { TURN_STATES } from '../change.ts';
-import type { Parent, TurnState, TurnSubmit } from '../change.ts';
+import type { Parent, TurnState } from '../change.ts';
 import type { Draft } from '../draft.ts';
-import { sameJson } from '../encoding.ts';
-import { TurnkeepError, assert } from '../errors.ts';
-import type { RecordRef } from '../head.ts';
-import type { MessageId, OperationId, PromptId, TurnId } from '../ids.ts';
-import type { JsonObject } from '../json.ts';
+import { TurnkeepError } from '../errors.ts';
+import type { OperationId, PromptId, TurnId } from '../ids.ts';
 import { KEYS } from '../keys.ts';
 import { LIMITS } from '../limits.ts';
-import { packBranch, packOperation, packRef, packTurn, unpackOperation, unpackRef } from '../rows.ts';
+import { packBranch, packTurn } from '../rows.ts';
 import type { SiblingReason, TurnRow } from '../rows.ts';
-import { author, code, id, json, parts, shortText } from '../shapes.ts';
-import { messagesAt } from '../tree/messages.ts';
+import { code, id } from '../shapes.ts';
 import { branchRow, findInherited, ownTurn } from '../tree/path.ts';
 import type { OwnTurn } from '../tree/path.ts';
 import { lastOrdinal, placeOfNewTurn } from '../tree/place.ts';
 import type { NewPlace } from '../tree/place.ts';
-import { findMessage } from '../tree/messages.ts';
-import { placeMessage, touch } from './append.ts';
+import { touch } from './append.ts';
 import { requireFence } from './attempt.ts';
 import { withdrawInterrupts } from './open-interrupts.ts';
-import { none, one } from './rule.ts';
+import { none } from './rule.ts';
 import type { Rule } from './rule.ts';
 import { hasStarted, isBusy, isLegalAdvance, isTerminal } from './turn-states.ts';
 
-const parent: z.ZodType<Parent> = z.union([
+/** A turn or a message to stand under. */
+export const parent: z.ZodType<Parent> = z.union([
   z.null(),
   z.strictObject({ turnId: id }),
   z.strictObject({ messageId: id }),
 ]);
 
-/** What a prompt brings along: of one that is used again it is there already. */
-const OF_A_NEW_PROMPT = ['promptId', 'author', 'metadata', 'occurredAt', 'input'] as const;
-
-/** The prompt of a new turn: which one, where its words are, and whether an earlier turn had it. */
-interface Prompt {
-  readonly promptId: PromptId;
-  readonly ref: RecordRef;
-  readonly record?: number | undefined;
-  readonly shared: boolean;
-}
-
-/** Prompt, turn (`preparing`) and open operation, as one. */
-export const turnSubmit: Rule<'turn.submit'> = {
-  kind: 'turn.submit',
-  shape: z
-    .strictObject({
-      kind: z.literal('turn.submit'),
-      turnId: id.optional(),
-      operationId: id.optional(),
-      messageId: id.optional(),
-      promptId: id.optional(),
-      parent: parent.optional(),
-      prompt: parts.optional(),
-      samePromptAs: id.optional(),
-      input: z.enum(['prompt', 'command', 'shell']).optional(),
-      author: author.optional(),
-      metadata: json.optional(),
-      occurredAt: shortText.optional(),
-      taskId: id.optional(),
-    })
-    .refine((change) => (change.prompt === undefined) !== (change.samePromptAs === undefined), 'prompt or samePromptAs')
-    .refine(
-      (change) => change.samePromptAs === undefined || OF_A_NEW_PROMPT.every((field) => change[field] === undefined),
-      `samePromptAs brings the words of that turn, and its ${OF_A_NEW_PROMPT.join(', ')}`,
-    ),
-  complete: (change, mint) => ({
-    ...change,
-    turnId: change.turnId ?? mint('turn'),
-    messageId: change.messageId ?? mint('msg'),
-    promptId: change.samePromptAs === undefined ? (change.promptId ?? mint('prm')) : undefined,
-    operationId: change.operationId ?? mint('op'),
-  }),
-  records: one,
-  apply(draft, change, path) {
-    assertParentExpected(draft, change.parent, path);
-    assertFree(draft);
-    const { openOperation } = draft.head;
-    if (openOperation !== null) throw new TurnkeepError('operation_open', { operationId: openOperation });
-    const operationId = change.operationId as OperationId;
-    assertNewOperation(draft, operationId);
-    const messageId = change.messageId as MessageId;
-    if (findMessage(draft.tree, messageId)) throw new TurnkeepError('message_conflict', { messageId });
-    const prompt = change.prompt ? newPrompt(draft, change, path) : promptOf(draft, change.samePromptAs as TurnId);
-    const input = { parent: change.parent, state: 'preparing' as const, promptId: prompt.promptId, operationId };
-    const turn = addTurn(draft, change.turnId as TurnId, { ...input, shared: prompt.shared });
-    const words = { messageId, role: 'user' as const, ref: prompt.ref, calls: [], answers: [], taskId: change.taskId };
-    const target = { branch: turn.branch, position: turn.position, turnId: turn.row.turnId, late: false };
-    const sequence = placeMessage(draft, target, words);
-    if (prompt.shared) draft.put(KEYS.promptUse(prompt.promptId, sequence), [turn.branch, turn.position]);
-    openAnOperation(draft, operationId, turn.row.turnId);
-    const { turnId, ordinal, why } = turn.row;
-    const ids = { turnId, operationId, messageId, promptId: prompt.promptId };
-    return {
-      kind: change.kind,
-      ...ids,
-      sequence,
-      ordinal,
-      why,
-      ...(prompt.record === undefined ? {} : { record: prompt.record }),
-    };
-  },
-};
-
 /** Naming a parent says that the caller saw the tree: it must say which one. */
-function assertParentExpected(draft: Draft, named: Parent | undefined, path: string): void {
+export function assertParentExpected(draft: Draft, named: Parent | undefined, path: string): void {
   if (named === undefined || draft.envelope.commit.expect?.graphRevision !== undefined) return;
   throw new TurnkeepError('expect_required', { field: 'graphRevision', change: path });
 }
 
-function assertFree(draft: Draft): void {
+export function assertFree(draft: Draft): void {
   const [turnId] = draft.head.busy;
   if (turnId === undefined) return;
   throw new TurnkeepError('busy', { turnId, state: ownTurn(draft.tree, turnId)?.row.state ?? 'running' });
 }
 
-/** One of an earlier commit was answered before any rule: here it can only be one that this commit opened and ended. */
-function assertNewOperation(draft: Draft, operationId: OperationId): void {
-  const known = draft.get(KEYS.operation(operationId));
-  const status = known && unpackOperation(known).status;
-  if (status === 'succeeded' || status === 'failed')
-    throw new TurnkeepError('operation_resolved', { operationId, status });
-}
-
-function openAnOperation(draft: Draft, operationId: OperationId, turnId: TurnId): void {
-  const row = { turnId, openedAt: draft.version, status: 'open' as const, resolvedAt: null, failure: null };
-  draft.put(KEYS.operation(operationId), packOperation(row));
-  draft.head.openOperation = operationId;
-}
-
-/** A prompt's words become a record of their own; the same id with the same words is the same prompt. */
-function newPrompt(draft: Draft, change: TurnSubmit, path: string): Prompt {
-  const promptId = change.promptId as PromptId;
-  const { author: by, metadata, occurredAt, input } = change;
-  const body = { role: 'user', parts: change.prompt, author: by, metadata, occurredAt, input } as unknown as JsonObject;
-  const known = draft.get(KEYS.prompt(promptId));
-  if (known) {
-    const ref = unpackRef(known, draft.conversationId);
-    if (!sameJson(draft.body(ref), body)) throw new TurnkeepError('prompt_conflict', { promptId });
-    draft.saltWith(ref);
-    return { promptId, ref, shared: true };
-  }
-  const record = draft.addRecord(body, `${path}.prompt`);
-  const ref = draft.refTo(record);
-  draft.put(KEYS.prompt(promptId), packRef(ref, draft.conversationId));
-  return { promptId, ref, record, shared: false };
-}
-
-/** The prompt of an earlier turn that this conversation sees. */
-function promptOf(draft: Draft, turnId: TurnId): Prompt {
-  const own = ownTurn(draft.tree, turnId);
-  const inherited = own ? undefined : findInherited(draft.tree, turnId);
-  const row = own?.row ?? inherited?.turn;
-  if (!row || row.promptId === null) throw new TurnkeepError('no_turn', { turnId });
-  const segment = inherited?.segments[inherited.at];
-  const owner = segment?.owner ?? draft.conversationId;
-  const branch = own?.branch ?? segment?.branch ?? 0;
-  const position = own?.position ?? inherited?.position ?? 0;
-  const first = messagesAt(draft.tree, owner, branch, position)[0];
-  assert(first, 'a turn with a prompt has its message');
-  const { ref, messageId } = first.row;
-  if (draft.record(ref).body === null) throw new TurnkeepError('redacted', { messageId });
-  draft.saltWith(ref);
-  return { promptId: row.promptId, ref, shared: true };
-}
-
-interface NewTurn {
+export interface NewTurn {
   readonly parent: Parent | undefined;
   readonly state: TurnState;
   readonly promptId: PromptId | null;
@@ -176,7 +49,7 @@ interface NewTurn {
 }
 
 /** Adds a turn to the tree: its place, its ordinal among its siblings, its rows. */
-function addTurn(draft: Draft, turnId: TurnId, input: NewTurn): OwnTurn {
+export function addTurn(draft: Draft, turnId: TurnId, input: NewTurn): OwnTurn {
   const { tree } = draft;
   if (ownTurn(tree, turnId) ?? findInherited(tree, turnId)) throw new TurnkeepError('turn_exists', { turnId });
   const place = placeOfNewTurn(tree, input.parent);

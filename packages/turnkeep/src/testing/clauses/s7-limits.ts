@@ -241,6 +241,26 @@ const structures: readonly ConformanceCase[] = [
   }),
 ];
 
+const queues: readonly ConformanceCase[] = [
+  given('S7', `waitingInputs: ${LIMITS.waitingInputs} inputs wait, one more is refused`, async (store) => {
+    await play(store, 'working', 'c');
+    const enqueue = (inputId: string): Change => ({ kind: 'input.enqueue', inputId, prompt: [text('x')] });
+    const ids = list(LIMITS.waitingInputs);
+    await store.commit('c', ids.map(enqueue));
+    const [max, actual] = [LIMITS.waitingInputs, LIMITS.waitingInputs + 1];
+    await store.untouchedBy(async () => {
+      const details = { limit: 'waitingInputs', max, actual, path: AT };
+      await refused(store.commit('c', [enqueue('more')]), 'limit_exceeded', details);
+    });
+    const waiting = await (await store.look('c')).inputs.waiting();
+    same(
+      waiting.map(({ inputId }) => inputId),
+      ids,
+      'the queue',
+    );
+  }),
+];
+
 const readings: readonly ConformanceCase[] = [
   given('S7', 'pageMessages: a window of as many is accepted, one more is refused', async (store) => {
     await play(store, 'idle', 'c');
@@ -287,6 +307,7 @@ const ELSEWHERE: { readonly [Limit in LimitName]?: string } = {
   branchDepth: 'the cases of structures',
   busyTurns: 'the cases of structures',
   openInterrupts: 'the cases of structures',
+  waitingInputs: 'the cases of queues',
   pageMessages: 'the cases of readings',
   pageRows: 'the cases of readings',
   queryBytes: 'the cases of readings',
@@ -297,6 +318,7 @@ export const limits: readonly ConformanceCase[] = [
   ...Object.entries(BOUNDED).flatMap(([limit, all]) => all.map((bounded) => atAndPast(limit as LimitName, bounded))),
   ...sizes,
   ...structures,
+  ...queues,
   ...readings,
   given('S7', 'every limit is shown at its edge and one past it, or has a reason why not', async () => {
     same([...Object.keys(BOUNDED), ...Object.keys(ELSEWHERE)].toSorted(), Object.keys(LIMITS).toSorted(), 'limits');

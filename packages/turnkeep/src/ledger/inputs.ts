@@ -1,0 +1,139 @@
+import type { InputDeliver, InputEnqueue } from '../core/change.ts';
+import { TurnkeepError, isTurnkeepError } from '../core/errors.ts';
+import type { InputId, MessageId, OperationId, TurnId } from '../core/ids.ts';
+import { readInput, readWaitingInputs } from '../core/read/inputs.ts';
+import type { Input } from '../core/read/inputs.ts';
+import type { ChangeEvent, Receipt } from '../core/receipt.ts';
+import type { WriteOptions } from './access.ts';
+import type { ConversationAccess } from './conversation-access.ts';
+import { eventOf } from './receipt-event.ts';
+
+/** A turn that was accepted. */
+export interface SubmittedTurn extends Receipt {
+  readonly turnId: TurnId;
+  readonly operationId: OperationId;
+  readonly messageId: MessageId;
+  readonly ordinal: number;
+  /** The turns at work that were cancelled for it. */
+  readonly interrupted?: readonly TurnId[] | undefined;
+}
+
+/** An input that waits. */
+export interface QueuedInput extends Receipt {
+  readonly inputId: InputId;
+  /** Hand it in as `from` to give the input other words. */
+  readonly revision: number;
+}
+
+/** An input that became a message of a turn. */
+export interface DeliveredInput extends Receipt {
+  readonly inputId: InputId;
+  readonly turnId: TurnId;
+  readonly messageId: MessageId;
+  readonly sequence: number;
+}
+
+/** The inputs of a conversation: what users said while a turn was at work, in the order in which it came. */
+export class Inputs {
+  readonly #access: ConversationAccess;
+
+  constructor(access: ConversationAccess) {
+    this.#access = access;
+  }
+
+  /** Leaves an input that waits: for the next turn, or to steer the one at work. At most `LIMITS.waitingInputs` wait. */
+  async enqueue(input: Omit<InputEnqueue, 'kind' | 'from'>, options?: WriteOptions): Promise<QueuedInput> {
+    return queued(await this.#access.write([{ ...input, kind: 'input.enqueue' }], options));
+  }
+
+  /** Gives an input that waits other words, from exactly the revision that was read. It keeps its place. */
+  async edit(
+    inputId: InputId,
+    from: number,
+    words: Omit<InputEnqueue, 'kind' | 'from' | 'inputId'>,
+    options?: WriteOptions,
+  ): Promise<QueuedInput> {
+    return queued(await this.#access.write([{ ...words, kind: 'input.enqueue', inputId, from }], options));
+  }
+
+  /** Takes back an input that waits; `input_settled` where it was delivered or withdrawn before. */
+  async withdraw(inputId: InputId, options?: WriteOptions): Promise<Receipt> {
+    return this.#access.write([{ kind: 'input.withdraw', inputId }], options);
+  }
+
+  /**
+   * Starts the next turn with the input that waits longest, or with the one that is named: its prompt, its turn
+   * (`preparing`) and its operation (of the input's id) in one commit. `undefined` where none waits; `busy` while a turn is
+   * at work.
+   */
+  async startNext(
+    ids: Omit<InputDeliver, 'kind' | 'into'> = {},
+    options?: WriteOptions,
+  ): Promise<SubmittedTurn | undefined> {
+    const receipt = await this.#deliver(ids, options);
+    return receipt && submitted(receipt, eventOf(receipt, 'input.deliver'));
+  }
+
+  /**
+   * Puts the steering input that waits longest, or the one that is named, into a turn that has not ended, as a message.
+   * `undefined` where none waits.
+   */
+  async deliverInto(
+    turnId: TurnId,
+    ids: Pick<InputDeliver, 'inputId' | 'messageId'> = {},
+    options?: WriteOptions,
+  ): Promise<DeliveredInput | undefined> {
+    const receipt = await this.#deliver({ ...ids, into: turnId }, options);
+    return (
+      receipt && {
+        ...receipt,
+        ...(eventOf(receipt, 'input.deliver') as unknown as Omit<DeliveredInput, keyof Receipt>),
+      }
+    );
+  }
+
+  /** That nothing waits is an answer where no input was named. */
+  async #deliver(change: Omit<InputDeliver, 'kind'>, options?: WriteOptions): Promise<Receipt | undefined> {
+    try {
+      return await this.#access.write([{ ...change, kind: 'input.deliver' }], options);
+    } catch (error) {
+      if (isTurnkeepError(error, 'no_input') && error.details.inputId === null) return undefined;
+      throw error;
+    }
+  }
+
+  async get(inputId: InputId): Promise<Input | undefined> {
+    return this.#access.view(({ tree, bodies }) => readInput(tree, bodies, inputId));
+  }
+
+  /** Those that wait, oldest first. */
+  async waiting(): Promise<readonly Input[]> {
+    return this.#access.view(({ tree, bodies }) => readWaitingInputs(tree, bodies));
+  }
+}
+
+/** What became of a submit: a turn, or an input that waits. */
+export function submissionOf(receipt: Receipt): SubmittedTurn | QueuedInput {
+  const turn = receipt.events.find(({ kind, operationId }) => STARTS_TURNS.has(kind) && operationId !== undefined);
+  return turn ? submitted(receipt, turn) : queued(receipt);
+}
+
+const STARTS_TURNS: ReadonlySet<string> = new Set(['turn.submit', 'input.deliver']);
+
+/** The turn that a submit started; `input_exists` where its operation waits as an input. */
+export function submittedTurn(receipt: Receipt): SubmittedTurn {
+  const submission = submissionOf(receipt);
+  if ('turnId' in submission) return submission;
+  throw new TurnkeepError('input_exists', { inputId: submission.inputId });
+}
+
+function submitted(receipt: Receipt, event: ChangeEvent): SubmittedTurn {
+  const { turnId, operationId, messageId, ordinal, interrupted } = event as unknown as SubmittedTurn;
+  const turn = { ...receipt, turnId, operationId, messageId, ordinal };
+  return interrupted === undefined ? turn : { ...turn, interrupted };
+}
+
+function queued(receipt: Receipt): QueuedInput {
+  const { inputId, revision } = eventOf(receipt, 'input.enqueue') as unknown as QueuedInput;
+  return { ...receipt, inputId, revision };
+}
