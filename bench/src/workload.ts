@@ -10,13 +10,19 @@ export interface Figure {
   readonly samples: readonly number[];
 }
 
+/** What a ratio may be; one without a figure of its own is only compared with what it was (`guard.ts`). */
+export type Limit =
+  | { readonly atMost: number }
+  | { readonly atLeast: number }
+  | { readonly better: 'lower' | 'higher' };
+
 /** A promise about a ratio, whose two sides were measured in the same run. */
 export interface Bar {
   /** Its name among all bars: `sqlite-alone`. */
   readonly name: string;
   readonly says: string;
   readonly ratio: number;
-  readonly limit: { readonly atMost: number } | { readonly atLeast: number };
+  readonly limit: Limit;
 }
 
 /** Lines over two logarithmic axes. */

@@ -20,7 +20,7 @@ export function langgraphSqlite(setup: 'as shipped' | 'made to sync'): Contender
     setup,
     writes: WRITES,
     rewrites: true,
-    missing: () => whyNotLoaded(() => import('@langchain/langgraph-checkpoint-sqlite')),
+    missing: () => whyNotLoaded(openInMemory),
     async open(folder) {
       const { SqliteSaver } = await import('@langchain/langgraph-checkpoint-sqlite');
       const saver = SqliteSaver.fromConnString(join(folder, 'langgraph.db'));
@@ -37,6 +37,12 @@ export function langgraphSqlite(setup: 'as shipped' | 'made to sync'): Contender
       return store;
     },
   };
+}
+
+/** The driver is loaded when a database is opened. */
+async function openInMemory(): Promise<void> {
+  const { SqliteSaver } = await import('@langchain/langgraph-checkpoint-sqlite');
+  SqliteSaver.fromConnString(':memory:').db.close();
 }
 
 /** LangGraph's saver for Postgres, in one transaction a checkpoint, as durable as the server. */

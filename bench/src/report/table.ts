@@ -38,11 +38,12 @@ export function numberOf(value: number): string {
 }
 
 export function barLine(bar: MeasuredBar): string {
-  const verdict = bar.holds ? 'holds' : 'FAILS';
+  const verdict = 'better' in bar.limit ? 'ratio' : bar.holds ? 'holds' : 'FAILS';
   return `  ${verdict}  ${bar.name.padEnd(28)} ${numberOf(bar.ratio)} (${limitOf(bar)}): ${bar.says}`;
 }
 
 export function limitOf({ limit }: Pick<Bar, 'limit'>): string {
+  if ('better' in limit) return `${limit.better} is better`;
   return 'atMost' in limit ? `at most ${limit.atMost}` : `at least ${limit.atLeast}`;
 }
 

@@ -113,6 +113,13 @@ function report(context: Context, rates: Rates, seats: readonly Seat[]): void {
     ratio: medianRatio(at('turnkeep postgres', 64), at('turnkeep postgres', 1)),
     limit: { atLeast: 6 },
   });
+  for (const backend of ['sqlite', 'journal'])
+    context.bar({
+      name: `${backend}-64-memory`,
+      says: `turns a second of 64 committers on the ${backend} backend, against the memory backend`,
+      ratio: medianRatio(at(`turnkeep ${backend}`, 64), at('turnkeep memory', 64)),
+      limit: { better: 'higher' },
+    });
   peers(context, rates, seats);
 }
 
@@ -123,6 +130,7 @@ function peers(context: Context, rates: Rates, seats: readonly Seat[]): void {
     .filter(
       ({ kind, survives, name }) => kind === 'framework' && survives === 'power loss' && !name.includes('postgres'),
     );
+  if (equals.length === 0) return;
   const rounds = rates.get('turnkeep sqlite')?.get(64)?.length ?? 0;
   const best = Array.from({ length: rounds }, (_, round) =>
     Math.max(...equals.map(({ name }) => rates.get(name)?.get(64)?.[round] ?? 0)),

@@ -151,7 +151,7 @@ function report(context: Context, lengths: readonly number[], times: Samples, by
     ...lines(bytes),
   });
   growth(context, lengths, times, bytes);
-  againstLangGraph(context, times, bytes);
+  if (times.has('langgraph sqlite, synced')) againstLangGraph(context, times, bytes);
 }
 
 function growth(context: Context, lengths: readonly number[], times: Samples, bytes: Samples): void {

@@ -1,0 +1,62 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { compare, renewed } from './baseline.ts';
+import type { Baseline, Comparison } from './baseline.ts';
+import type { MeasuredBar } from './findings.ts';
+import { numberOf } from './report/table.ts';
+import { runWorkloads } from './run.ts';
+import { committers } from './workloads/committers.ts';
+import { constantPart } from './workloads/constant-part.ts';
+import { history } from './workloads/history.ts';
+import { load } from './workloads/load.ts';
+import { longConversation } from './workloads/long-conversation.ts';
+import { rules } from './workloads/rules.ts';
+
+/**
+ * Compares ratios with those of bench/baseline.json, which say how much worse each may be:
+ *
+ *     npm run bench:guard               three quick runs of Turnkeep alone, their medians
+ *     npm run bench:guard -- --renew    writes the ratios of this machine into the baseline; tolerances stay
+ *
+ * Ratios move with the machine far less than times, and still they move. What is worse than its tolerance is measured three
+ * times more, and counts only if the median of all six is worse still.
+ */
+const { values } = parseArgs({ options: { renew: { type: 'boolean', default: false } } });
+const FILE = join(import.meta.dirname, '../baseline.json');
+const RUNS = 3;
+const WATCHED = [rules, committers, load, history, longConversation, constantPart];
+
+const say = (text: string): void => void process.stdout.write(`${text}\n`);
+const baseline = JSON.parse(readFileSync(FILE, 'utf8')) as Baseline; // our own file
+const runs: (readonly MeasuredBar[])[] = [];
+
+/** Runs workloads three times; those whose ratios are named. */
+async function measure(names: readonly string[]): Promise<void> {
+  const workloads = WATCHED.filter(({ name }) => names.includes(name));
+  for (let run = 1; run <= RUNS; run++) {
+    const { bars } = await runWorkloads({ scale: 'quick', only: 'turnkeep', workloads, say: () => undefined });
+    runs.push(bars);
+    say(`run ${run} of ${workloads.map(({ name }) => name).join(', ')}`);
+  }
+}
+
+function worse(): readonly Comparison[] {
+  return compare(baseline, runs).filter(({ passes }) => !passes);
+}
+
+function lineOf({ name, ratio, was, worse: factor, tolerance, passes }: Comparison): string {
+  const verdict = passes ? 'same ' : 'WORSE';
+  const change = `${factor.toFixed(2)} times worse, ${tolerance} allowed`;
+  return `  ${verdict}  ${name.padEnd(26)} ${numberOf(ratio)}, was ${numberOf(was)}: ${change}`;
+}
+
+await measure(WATCHED.map(({ name }) => name));
+if (values.renew) {
+  writeFileSync(FILE, `${JSON.stringify(renewed(baseline, runs), null, 2)}\n`);
+} else if (worse().length > 0) {
+  const suspects = new Set(worse().map(({ name }) => name));
+  await measure(runs.flat().flatMap(({ name, workload }) => (suspects.has(name) ? [workload] : [])));
+}
+for (const comparison of compare(baseline, runs)) say(lineOf(comparison));
+process.exit(!values.renew && worse().length > 0 ? 1 : 0);
