@@ -127,6 +127,27 @@ export interface SearchCandidates {
   readonly next?: string | undefined;
 }
 
+/** Where a scratch value is kept. */
+export interface ScratchPlace {
+  readonly namespace: NamespaceId;
+  readonly conversationId: ConversationId;
+  /** Of the caller's, without NUL. */
+  readonly key: string;
+}
+
+/**
+ * A small place beside the log for what matters only while somebody works: beats and drafts. A value is replaced whole and
+ * seen by every process that shares the store. It is part of no commit, is never synced and may be lost in a crash: who
+ * reads it must be right without it. Values are well-formed text without NUL, some hundred KB at most.
+ */
+export interface Scratch {
+  put(place: ScratchPlace, value: string): Promise<void>;
+  get(place: ScratchPlace): Promise<string | undefined>;
+  remove(place: ScratchPlace): Promise<void>;
+  /** All that a namespace holds. */
+  list(namespace: NamespaceId): Promise<readonly ScratchPlace[]>;
+}
+
 /**
  * The storage seam. Consistency: commits of one conversation are strictly serializable; each `read` is one snapshot.
  *
@@ -144,6 +165,7 @@ export interface SearchCandidates {
  */
 export interface Backend {
   readonly traits: Traits;
+  readonly scratch: Scratch;
   /** Decides and writes one commit. Waiting ones may share a sync. */
   commit(envelope: Envelope, signal?: AbortSignal): Promise<Receipt>;
   /**

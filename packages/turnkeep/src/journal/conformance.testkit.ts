@@ -7,6 +7,7 @@ import type {
   Envelope,
   FeedEntry,
   RowReader,
+  Scratch,
   SearchCandidates,
   SearchQuery,
   StoreFault,
@@ -59,6 +60,10 @@ class SecondHandle implements Backend {
 
   get traits(): Traits {
     return this.#reader.traits;
+  }
+
+  get scratch(): Scratch {
+    return this.#reader.scratch;
   }
 
   commit(envelope: Envelope, signal?: AbortSignal): Promise<Receipt> {

@@ -4,4 +4,4 @@ export { openJournal } from './open.ts';
 export type { JournalOptions } from './open.ts';
 export type { JournalSettings } from './settings.ts';
 export type { FileSystem, JournalFile, OpenMode } from './file-system.ts';
-export type { Owner, Processes } from './owner.ts';
+export type { Owner, Processes } from '../platform/processes.ts';

@@ -4,6 +4,7 @@ import type {
   Envelope,
   FeedEntry,
   RowReader,
+  Scratch,
   SearchCandidates,
   SearchQuery,
   StoreFault,
@@ -15,12 +16,14 @@ import type { Sha256 } from '../core/digest.ts';
 import { TurnkeepError } from '../core/errors.ts';
 import type { ConversationId, NamespaceId } from '../core/ids.ts';
 import type { Receipt } from '../core/receipt.ts';
+import { ScratchFiles } from '../platform/scratch-files.ts';
 import { CommitQueue } from './commit-queue.ts';
 import type { Answer } from './commit-queue.ts';
 import { assertNoDoubt } from './doubts.ts';
 import { feedEntries } from './feed.ts';
 import { decideGroup, failedAnswers } from './group-commit.ts';
 import { INDEX, NO_CONVERSATION, NO_NAMESPACE } from './index-keys.ts';
+import { LAYOUT } from './layout.ts';
 import { Listeners } from './listeners.ts';
 import type { Lock } from './lock.ts';
 import type { LogWriter } from './log-writer.ts';
@@ -56,6 +59,7 @@ export interface Writing {
  */
 export class JournalBackend implements Backend {
   readonly traits: Traits = TRAITS;
+  readonly scratch: Scratch;
   readonly #parts: StoreParts;
   readonly #sha256: Sha256;
   readonly #writing: Writing | undefined;
@@ -67,6 +71,7 @@ export class JournalBackend implements Backend {
   #closing: Promise<void> | undefined;
 
   constructor(parts: StoreParts, sha256: Sha256, access: Writing | Reader) {
+    this.scratch = new ScratchFiles(`${parts.directory}/${LAYOUT.scratch}`);
     this.#parts = parts;
     this.#sha256 = sha256;
     this.#writing = 'log' in access ? access : undefined;

@@ -10,6 +10,7 @@ export const LAYOUT = {
   runs: 'runs',
   archives: 'archives',
   damaged: 'damaged',
+  scratch: 'scratch',
 } as const;
 
 export const TEMPORARY = '.tmp';

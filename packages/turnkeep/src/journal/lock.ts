@@ -2,7 +2,7 @@ import { TurnkeepError } from '../core/errors.ts';
 import { readWhole } from './files.ts';
 import type { FileSystem } from './file-system.ts';
 import { LAYOUT, TEMPORARY } from './layout.ts';
-import type { Owner, Processes } from './owner.ts';
+import type { Owner, Processes } from '../platform/processes.ts';
 import { seal, unseal } from './sealed.ts';
 
 /**

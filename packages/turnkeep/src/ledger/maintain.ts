@@ -1,5 +1,6 @@
 import { assertNotAborted } from './abort.ts';
 import type { Access } from './access.ts';
+import { sweepScratch } from './scratch.ts';
 
 /** What maintenance does, in this order. */
 export type MaintenanceStep = 'rebuild' | 'collect' | 'catch_up';
@@ -42,6 +43,7 @@ export async function maintainStore(access: Access, options: MaintenanceOptions)
   for (const namespace of await backend.namespaces()) {
     begin('collect');
     const removed = await backend.collect(namespace, signal);
+    await sweepScratch(access, namespace);
     report = { namespaces: report.namespaces + 1, rowsRemoved: report.rowsRemoved + removed };
   }
   begin('catch_up');

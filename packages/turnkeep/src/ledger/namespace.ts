@@ -19,6 +19,7 @@ import type { EraseSubjectOptions, SubjectErasure } from './erase-subject.ts';
 import { answerInterrupt, openInterrupts } from './interrupts.ts';
 import type { Answered, AnswerOptions, OpenInterrupt } from './interrupts.ts';
 import { assertPageLimit } from './page-limit.ts';
+import { sweepScratch } from './scratch.ts';
 import { searchNamespace } from './search.ts';
 import type { SearchOptions, SearchPage } from './search.ts';
 import { watchNamespace } from './watch.ts';
@@ -163,7 +164,9 @@ export class Namespace {
   /** Removes what erased conversations still hold; answers how many rows went. */
   async collect(options: { readonly signal?: AbortSignal } = {}): Promise<number> {
     assertObject(options, 'options');
-    return this.#access.backend.collect(this.id, options.signal);
+    const removed = await this.#access.backend.collect(this.id, options.signal);
+    await sweepScratch(this.#access, this.id);
+    return removed;
   }
 }
 

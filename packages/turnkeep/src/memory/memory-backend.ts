@@ -7,6 +7,7 @@ import type {
   FeedEntry,
   HeadQuery,
   RowReader,
+  Scratch,
   SearchCandidates,
   SearchQuery,
   StoreFault,
@@ -20,6 +21,7 @@ import { TurnkeepError } from '../core/errors.ts';
 import type { NamespaceId } from '../core/ids.ts';
 import type { Receipt } from '../core/receipt.ts';
 import { MemoryNamespace } from './memory-namespace.ts';
+import { MemoryScratch } from './memory-scratch.ts';
 
 const TRAITS: Traits = {
   backend: 'memory',
@@ -33,6 +35,7 @@ const TRAITS: Traits = {
 /** The reference backend: all in memory, every commit decided and applied in one step of the event loop. */
 export class MemoryBackend implements Backend {
   readonly traits: Traits = TRAITS;
+  readonly scratch: Scratch = new MemoryScratch();
   readonly #sha256: Sha256;
   readonly #namespaces = new Map<NamespaceId, MemoryNamespace>();
   readonly #listeners = new Map<NamespaceId, Set<() => void>>();

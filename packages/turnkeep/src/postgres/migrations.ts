@@ -99,6 +99,16 @@ export const MIGRATIONS: readonly string[] = [
   );
   CREATE INDEX folded_commit ON $schema.folded (ns, c, version);
   `,
+  `
+  -- What matters only while somebody works, beats and drafts: no commit waits for it, and a crash may empty it.
+  CREATE UNLOGGED TABLE $schema.scratch (
+    ns text COLLATE "C" NOT NULL,
+    id text COLLATE "C" NOT NULL,
+    k text COLLATE "C" NOT NULL,
+    v text NOT NULL,
+    PRIMARY KEY (ns, id, k)
+  );
+  `,
 ];
 
 /** The tables that hold a namespace's rows; each is under row-level security. */
@@ -111,4 +121,5 @@ export const TENANT_TABLES: readonly string[] = [
   'feed',
   'feed_ends',
   'folded',
+  'scratch',
 ];

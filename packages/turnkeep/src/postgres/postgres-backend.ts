@@ -4,6 +4,7 @@ import type {
   Envelope,
   FeedEntry,
   RowReader,
+  Scratch,
   SearchCandidates,
   SearchQuery,
   StoreFault,
@@ -21,6 +22,7 @@ import { commitOn } from './commit-within.ts';
 import { feedAfter } from './feed.ts';
 import { readSnapshot } from './reading.ts';
 import { rebuildStore } from './rebuild.ts';
+import { PostgresScratch } from './scratch.ts';
 import { searchCommits } from './search.ts';
 import { inSession } from './session.ts';
 import { commit } from './sql/transaction.ts';
@@ -38,6 +40,7 @@ export interface BackendParts {
 /** A store in one schema of a Postgres database, for any number of processes at the same time. */
 export class PostgresBackend implements Backend {
   readonly traits: Traits;
+  readonly scratch: Scratch;
   readonly #store: Store;
   readonly #isIndexed: boolean;
   readonly #queue: CommitQueue;
@@ -46,6 +49,7 @@ export class PostgresBackend implements Backend {
 
   constructor({ store, traits, bell, commitTimeoutMs, isIndexed }: BackendParts) {
     this.traits = traits;
+    this.scratch = new PostgresScratch(store);
     this.#store = store;
     this.#isIndexed = isIndexed;
     this.#bell = new Bell(store, bell);

@@ -4,6 +4,7 @@ import type {
   Envelope,
   FeedEntry,
   RowReader,
+  Scratch,
   SearchCandidates,
   SearchQuery,
   StoreFault,
@@ -12,6 +13,7 @@ import type {
 import { TurnkeepError } from '../core/errors.ts';
 import type { NamespaceId } from '../core/ids.ts';
 import type { Receipt } from '../core/receipt.ts';
+import { ScratchFiles } from '../platform/scratch-files.ts';
 import { pause } from '../platform/timers.ts';
 import { CommitListeners } from './commit-listeners.ts';
 import { MainReader } from './main-reader.ts';
@@ -26,6 +28,7 @@ const TRUNCATE_TRIES = 400;
 /** A store in one SQLite file: a thread that writes, one that serves what takes long, and a connection that reads. */
 export class SqliteBackend implements Backend {
   readonly traits: Traits;
+  readonly scratch: Scratch;
   readonly #writer: WriterClient;
   readonly #service: ServiceClient;
   readonly #reader: MainReader;
@@ -34,6 +37,7 @@ export class SqliteBackend implements Backend {
 
   private constructor(parts: Parts, traits: Traits) {
     this.traits = traits;
+    this.scratch = parts.scratch;
     this.#writer = parts.writer;
     this.#service = parts.service;
     this.#reader = parts.reader;
@@ -51,7 +55,8 @@ export class SqliteBackend implements Backend {
         listeners.tell(namespaces);
         service.wrote(pages);
       });
-      return new SqliteBackend({ writer, service, reader, listeners }, traitsOf(facts));
+      const scratch = new ScratchFiles(`${file.path}-scratch`);
+      return new SqliteBackend({ writer, service, reader, listeners, scratch }, traitsOf(facts));
     } catch (error) {
       await writer.close();
       throw error;
@@ -153,6 +158,7 @@ interface Parts {
   readonly service: ServiceClient;
   readonly reader: MainReader;
   readonly listeners: CommitListeners;
+  readonly scratch: Scratch;
 }
 
 function traitsOf({ wal }: WriterFacts): Traits {

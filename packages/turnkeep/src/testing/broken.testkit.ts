@@ -3,6 +3,7 @@ import type {
   Envelope,
   FeedEntry,
   RowReader,
+  Scratch,
   SearchCandidates,
   SearchQuery,
   StoreFault,
@@ -39,6 +40,10 @@ const TRAITS: Traits = {
 export class FakeBackend implements Backend {
   readonly traits: Traits = TRAITS;
   readonly place: Place;
+  get scratch(): Scratch {
+    return this.place.scratch;
+  }
+
   #closed = false;
 
   constructor(place: Place) {

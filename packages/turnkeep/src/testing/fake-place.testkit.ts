@@ -4,6 +4,7 @@ import { collectErased } from '../core/collect.ts';
 import { decide } from '../core/decide.ts';
 import type { NamespaceId } from '../core/ids.ts';
 import { MemoryNamespace } from '../memory/memory-namespace.ts';
+import { MemoryScratch } from '../memory/memory-scratch.ts';
 import { sha256 } from '../platform/hash.ts';
 
 /** What a store's disk holds: what was synced, in order. A reopening plays it again. */
@@ -22,6 +23,7 @@ export class Place {
   readonly disk: Map<NamespaceId, Synced[]> = new Map();
   readonly #live: Map<NamespaceId, MemoryNamespace> = new Map();
   readonly listeners: Map<NamespaceId, Set<() => void>> = new Map();
+  readonly scratch: MemoryScratch = new MemoryScratch();
   handles = 0;
 
   /** The first handle after a time without any finds what was synced, and nothing else. */

@@ -223,5 +223,45 @@ const runCases: readonly ConformanceCase[] = [
   }),
 ];
 
+const scratchCases: readonly ConformanceCase[] = [
+  given(
+    'R9',
+    'what is kept beside the log is seen by every handle, replaced whole, and of one namespace',
+    async (store) => {
+      const { namespace } = store;
+      const { scratch } = await store.backend();
+      const other = (await store.otherLedger()).backend.scratch;
+      const place = { namespace, conversationId: 'c/../é', key: 'beat a1' };
+      const value = JSON.stringify({ text: 'ünï \ud83d 🔥 x'.repeat(20_000) });
+      same(await other.get(place), undefined, 'what was never put');
+      await scratch.put(place, 'first');
+      await scratch.put(place, value);
+      await scratch.put({ ...place, key: 'draft t1' }, 'a draft');
+      same([await other.get(place), await other.get({ ...place, conversationId: 'd' })], [value, undefined], 'values');
+      const keys = async (of: string) => (await other.list(of)).map(({ key }) => key).sort();
+      same(
+        [await keys(namespace), await keys(`${namespace}x`)],
+        [['beat a1', 'draft t1'], []],
+        'what a namespace holds',
+      );
+      await other.remove(place);
+      await other.remove(place);
+      same([await scratch.get(place), await keys(namespace)], [undefined, ['draft t1']], 'what is left');
+      await store.untouchedBy(async () => scratch.put(place, 'no commit'));
+    },
+  ),
+  given('R9', 'what is kept beside the log of a conversation goes with its erasure', async (store) => {
+    await play(store, 'working', 'c');
+    await play(store, 'working', 'd');
+    const { namespace } = store;
+    const { scratch } = await store.backend();
+    for (const conversationId of ['c', 'd']) await scratch.put({ namespace, conversationId, key: 'draft t3' }, 'x');
+    await store.commit('c', [{ kind: 'conversation.erase' }]);
+    await (await store.space()).collect();
+    const left = await (await store.backend()).scratch.list(namespace);
+    same(left, [{ namespace, conversationId: 'd', key: 'draft t3' }], 'what is left');
+  }),
+];
+
 /** R9: what agents record of their work. */
-export const agents: readonly ConformanceCase[] = [...stepCases, ...interruptCases, ...runCases];
+export const agents: readonly ConformanceCase[] = [...stepCases, ...interruptCases, ...runCases, ...scratchCases];

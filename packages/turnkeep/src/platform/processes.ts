@@ -13,7 +13,7 @@ export interface Owner {
   readonly space: string;
 }
 
-/** What the journal asks about processes. Tests hand in their own. */
+/** What is asked about processes. Tests hand in their own. */
 export interface Processes {
   self(): Owner;
   /** False only where the process surely ended. */
