@@ -37,7 +37,7 @@ export interface ConformanceCase {
   /** Throws where the clause does not hold. */
   readonly run: (open: Open) => Promise<void>;
   /** What the target must be able to do, beyond being a backend. */
-  readonly needs?: 'durable' | 'processes' | undefined;
+  readonly needs?: 'durable' | 'processes' | 'writing_processes' | undefined;
   /** True where the case needs a store that nobody else writes to. */
   readonly alone?: boolean | undefined;
 }

@@ -10,6 +10,7 @@ import { changesOf, randomSteps } from './random-commits.testkit.ts';
 import type { RandomStep } from './random-commits.testkit.ts';
 import { Session } from './store.ts';
 import { TestClock, testSurroundings } from './surroundings.ts';
+import { journal } from './journal-target.ts';
 import { postgres } from './postgres-target.ts';
 import { memory, sqlite } from './targets.ts';
 import type { ConformanceTarget } from './target.ts';
@@ -83,6 +84,7 @@ const RUNS: readonly (readonly [target: ConformanceTarget, runs: number, length:
   [fakeTarget('memory, played again from its commits', FakeBackend), 40, 60],
   [memory, 20, 60],
   [sqlite, 5, 60],
+  [journal, 5, 60],
   [postgres, 3, 60],
 ];
 

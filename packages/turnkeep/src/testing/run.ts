@@ -95,7 +95,9 @@ async function within(timeoutMs: number, work: Promise<void>): Promise<void> {
 function obstacleTo(one: ConformanceCase, target: ConformanceTarget, mode: Mode): string | undefined {
   if (mode === 'reopen' && !target.durable) return 'a store that is not durable ends with its handle';
   if (one.needs === 'durable' && !target.durable) return 'the store is not durable';
-  if (one.needs === 'processes' && !target.spawn) return 'other processes cannot open the store';
+  const needsProcesses = one.needs === 'processes' || one.needs === 'writing_processes';
+  if (needsProcesses && !target.spawn) return 'other processes cannot open the store';
+  if (one.needs === 'writing_processes' && target.oneWriter) return 'the store has one writer at a time';
   return undefined;
 }
 

@@ -17,6 +17,11 @@ export interface ConformanceTarget {
   open(location: string): Promise<Backend>;
   /** Removes the store; every handle was closed before. */
   destroy(location: string): Promise<void>;
+  /**
+   * True where only one process may write at a time: another one is refused while a handle that writes is open, and cases
+   * in which two of them write do not apply.
+   */
+  readonly oneWriter?: boolean | undefined;
   /** How another process opens the same store; absent where it cannot. */
   readonly spawn?: SpawnedTarget | undefined;
 }

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { openBackend } from '../ledger/open.ts';
+import { journal } from './journal-target.ts';
 import { postgres } from './postgres-target.ts';
 import type { ConformanceTarget } from './target.ts';
 
@@ -36,5 +37,5 @@ export const sqlite: ConformanceTarget = {
 
 /** The backends of this package that the suite runs on, by name. */
 export const TARGETS: ReadonlyMap<string, ConformanceTarget> = new Map(
-  [memory, sqlite, postgres].map((target) => [target.name, target]),
+  [memory, journal, sqlite, postgres].map((target) => [target.name, target]),
 );

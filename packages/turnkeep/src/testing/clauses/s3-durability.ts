@@ -130,6 +130,8 @@ export const durability: readonly ConformanceCase[] = [
     'S3',
     'what a process was told survives its death',
     async (store) => {
+      // A store may have one writer: then it is the child.
+      await store.session.close();
       const child = await ChildProcess.on(store.session);
       const commit = (at: number) => ({
         commitId: `k${at}`,

@@ -106,7 +106,7 @@ export const races: readonly ConformanceCase[] = [
         }
       });
     },
-    { needs: 'processes' },
+    { needs: 'writing_processes' },
   ),
 ];
 

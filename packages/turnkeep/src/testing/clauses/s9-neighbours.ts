@@ -124,6 +124,6 @@ export const neighbours: readonly ConformanceCase[] = [
         'the sequences',
       );
     },
-    { needs: 'processes' },
+    { needs: 'writing_processes' },
   ),
 ];

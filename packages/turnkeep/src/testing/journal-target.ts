@@ -15,10 +15,9 @@ import type {
 } from '../core/backend.ts';
 import type { NamespaceId } from '../core/ids.ts';
 import type { Receipt } from '../core/receipt.ts';
-import type { ConformanceTarget } from '../testing/target.ts';
-import type { JournalBackend } from './journal-backend.ts';
-import { openJournal } from './open.ts';
-import type { JournalOptions } from './open.ts';
+import { openJournal } from '../journal/index.ts';
+import type { JournalBackend, JournalOptions } from '../journal/index.ts';
+import type { ConformanceTarget } from './target.ts';
 
 // Small folds and segments, so that the cases meet runs, merges and several segments.
 const OPTIONS: JournalOptions = { settings: { foldCommits: 8, foldBytes: 8_192, segmentBytes: 262_144, mergeRuns: 3 } };
@@ -30,9 +29,10 @@ const writers = new Map<string, JournalBackend>();
  * The journal as the conformance suite drives it. A journal has one writer: what a second handle writes goes through the
  * one that has the lock, what it reads comes from the files, as in another process.
  */
-export const journalTarget: ConformanceTarget = {
+export const journal: ConformanceTarget = {
   name: 'journal',
   durable: true,
+  oneWriter: true,
   create: () => mkdtemp(join(tmpdir(), 'turnkeep-conformance-')),
   async open(location) {
     const writer = writers.get(location);
@@ -47,6 +47,7 @@ export const journalTarget: ConformanceTarget = {
     return first;
   },
   destroy: (location) => rm(location, { recursive: true, force: true }),
+  spawn: { module: import.meta.url, exportName: 'journal' },
 };
 
 class SecondHandle implements Backend {
