@@ -91,6 +91,11 @@ export interface ErrorDetails {
   no_commitment: { readonly commitmentId?: string | undefined; readonly matching?: string | undefined };
   summary_not_longer: { readonly upTo: string; readonly covered: string };
   // Reading
+  context_too_large: {
+    readonly what: 'instructions' | 'summary' | 'messages';
+    readonly budgetTokens: number;
+    readonly neededTokens: number;
+  };
   bad_cursor: { readonly reason: string };
   group_too_large: { readonly count: number };
   // The store
@@ -177,6 +182,7 @@ export const ERRORS: { readonly [Code in ErrorCode]: ErrorRule } = {
   commitment_exists: { retry: 'never', says: 'The commitment exists' },
   no_commitment: { retry: 'never', says: 'No open commitment fits' },
   summary_not_longer: { retry: 'after_reread', says: 'The summary does not cover more than the last one' },
+  context_too_large: { retry: 'never', says: 'What a model must be told does not fit the budget' },
   bad_cursor: { retry: 'after_reread', says: 'The cursor does not fit this conversation' },
   group_too_large: { retry: 'never', says: 'A tool call and its results do not fit the window' },
   corrupt: { retry: 'never', says: 'Stored data is damaged' },

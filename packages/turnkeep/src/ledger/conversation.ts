@@ -41,6 +41,11 @@ import { ownTurn } from '../core/tree/path.ts';
 import type { Access, View, WriteOptions } from './access.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { Commitments } from './commitments.ts';
+import { contextOf } from './context/context.ts';
+import type { ContextAnswer } from './context/context.ts';
+import type { ContextPolicy } from './context/policy.ts';
+import { summarized } from './context/summarize.ts';
+import type { SummarizeOptions, Summarizer } from './context/summarize.ts';
 import { ConversationAccess } from './conversation-access.ts';
 import { decodeCursor, encodeCursor, pageCursor, windowCursor } from './cursor.ts';
 import { Inputs, submissionOf, submittedTurn } from './inputs.ts';
@@ -356,6 +361,20 @@ export class Conversation {
       const { path, at } = pathOf(view, options);
       return readSummary(view.tree, view.bodies, path, at);
     });
+  }
+
+  /**
+   * What to hand a model: instructions, summary, transcript, working state, commitments, constraints, decisions and memories,
+   * within a budget of tokens, as a request that the provider takes. It says what it left out and why. `summary_required`
+   * is an answer where the policy asks for summaries; `context_too_large` where not even the last message fits.
+   */
+  async context(policy: ContextPolicy): Promise<ContextAnswer> {
+    return contextOf(this.#access, policy);
+  }
+
+  /** {@link context}, with summaries made by `summarizer` and committed, until all fits or the passes are used up. */
+  async summarize(policy: ContextPolicy, summarizer: Summarizer, options?: SummarizeOptions): Promise<ContextAnswer> {
+    return summarized(this.#access, policy, summarizer, options);
   }
 
   async operation(operationId: OperationId): Promise<Operation | undefined> {

@@ -9,6 +9,7 @@ export type {
   MessageWindow,
   PastHead,
 } from './conversation.ts';
+export type * from './context/index.ts';
 export type { EraseSubjectOptions, SubjectErasure } from './erase-subject.ts';
 export type { Answered, AnswerOptions, OpenInterrupt } from './interrupts.ts';
 export type { DeliveredInput, Inputs, QueuedInput, SubmittedTurn } from './inputs.ts';

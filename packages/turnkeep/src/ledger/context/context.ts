@@ -1,0 +1,295 @@
+import type { Expect } from '../../core/change.ts';
+import { TurnkeepError } from '../../core/errors.ts';
+import type { MessageId, TurnId } from '../../core/ids.ts';
+import type { MessageContent } from '../../core/message.ts';
+import { lateResults } from '../../core/read/late.ts';
+import { readMessage } from '../../core/read/message.ts';
+import type { Message } from '../../core/read/message.ts';
+import { readCommitments, readState, readSummary } from '../../core/read/state.ts';
+import type { Summary } from '../../core/read/state.ts';
+import { lastSequenceOn } from '../../core/tree/messages.ts';
+import { pathTo } from '../../core/tree/path.ts';
+import type { View } from '../access.ts';
+import type { ConversationAccess } from '../conversation-access.ts';
+import { countedTokens } from './count.ts';
+import { cutsOf, startOf } from './cuts.ts';
+import { modelView, toldInWords } from './model-view.ts';
+import { notesOf } from './notes.ts';
+import type { NoteSources, Notes } from './notes.ts';
+import { fullPolicy } from './policy.ts';
+import type { ContextPolicy, FullPolicy } from './policy.ts';
+import type { ContextLeftOut, ContextRepair, ContextReport } from './report.ts';
+import { builtRequest, userText } from './request.ts';
+import type { BuiltRequest, ContextRequest } from './request.ts';
+import { firstAfter } from './summary-batch.ts';
+import { defaultCounter, tokensOf } from './tokens.ts';
+import type { TokenCounter } from './tokens.ts';
+import { Transcript } from './transcript.ts';
+import type { Line } from './transcript.ts';
+
+/** A request that fits its budget. */
+export interface ReadyContext {
+  readonly status: 'ready';
+  /** What the provider's call takes; the model and its settings are the caller's to add. */
+  readonly request: ContextRequest;
+  readonly report: ContextReport;
+  /**
+   * Places in the request's list of messages, in rising order: what stands up to and with each is the beginning of the next
+   * request too, until the transcript's start moves. Where a provider's cache can be marked, mark these.
+   */
+  readonly cacheBreakpoints: readonly number[];
+  /** What the request was made from, for the `expect` of the turn's commits. */
+  readonly transcript: NonNullable<Expect['transcript']>;
+}
+
+/** Not all fits, and a summary of the oldest messages was asked for. `summarize` answers it. */
+export interface SummaryRequired {
+  readonly status: 'summary_required';
+  /** The summary that holds, to be taken up in the new one; `null` where there is none. */
+  readonly previous: Summary | null;
+  /** What the new summary adds: results that came late to the last one, then the messages after it, oldest first. */
+  readonly messages: readonly Message[];
+  /** The last message that the new summary covers: `upTo` of its commit. */
+  readonly upTo: MessageId;
+  /** The `expect` of its commit. */
+  readonly expect: { readonly transcript: NonNullable<Expect['transcript']> };
+  /** How long the new summary should be at most. */
+  readonly maxTokens: number;
+}
+
+export type ContextAnswer = ReadyContext | SummaryRequired;
+
+const LEFT_OUT = '[Earlier messages of this conversation are left out.]';
+const BEGINNING = '[The conversation begins.]';
+
+/** What one reading of the conversation finds, the transcript aside. */
+interface Facts extends NoteSources {
+  readonly leaf: TurnId | null;
+  readonly lastSequence: number;
+  readonly transcript: NonNullable<Expect['transcript']>;
+  readonly summary: Summary | undefined;
+  /** Results that came after the summary of their calls. */
+  readonly late: readonly Message[];
+}
+
+/**
+ * What to hand a model: instructions, summary, transcript, notes, within a budget. It reads and changes nothing; the same
+ * conversation and policy answer the same. `context_too_large` where not even the last message fits.
+ */
+export async function contextOf(access: ConversationAccess, policy: ContextPolicy): Promise<ContextAnswer> {
+  const full = fullPolicy(policy);
+  const counter = policy.counter ?? (await defaultCounter());
+  const facts = await access.view((view) => factsOf(view, full));
+  return new Assembly(access, full, counter, facts).answer();
+}
+
+function factsOf(view: View, policy: FullPolicy): Facts {
+  const { tree, bodies } = view;
+  const leaf = policy.leaf === undefined ? tree.head.leaf : policy.leaf;
+  const path = () => pathTo(tree, leaf);
+  const summary = readSummary(tree, bodies, path);
+  const late = summary ? lateResults(tree, leaf, summary.upTo, summary.seen) : [];
+  return {
+    leaf,
+    lastSequence: tree.head.lastSequence,
+    transcript: { turn: leaf, lastSequence: lastSequenceOn(tree, path()) },
+    summary,
+    late: late.map((placed) => readMessage(tree, bodies, placed)),
+    state: readState(tree, bodies, path),
+    commitments: readCommitments(tree, bodies, path),
+  };
+}
+
+class Assembly {
+  readonly #access: ConversationAccess;
+  readonly #policy: FullPolicy;
+  readonly #counter: TokenCounter;
+  readonly #facts: Facts;
+  readonly #costs = new Map<MessageId, number>();
+  readonly #transcript: Transcript;
+  readonly #instructions: number;
+  readonly #tools: number;
+
+  constructor(access: ConversationAccess, policy: FullPolicy, counter: TokenCounter, facts: Facts) {
+    this.#access = access;
+    this.#policy = policy;
+    this.#counter = counter;
+    this.#facts = facts;
+    this.#transcript = new Transcript(access, facts, facts.summary?.upTo);
+    this.#instructions =
+      policy.instructions === '' ? 0 : tokensOf({ role: 'system', content: policy.instructions }, counter);
+    this.#tools = tokensOf(policy.tools, counter);
+  }
+
+  async answer(): Promise<ContextAnswer> {
+    const room = this.#room();
+    const widest = room - this.#openingTokens();
+    await this.#transcript.readUntil((lines) => lines.length > this.#policy.window || this.#costOf(lines) > widest);
+    const share = Math.min(room, this.#policy.notesTokens ?? Math.floor(room / 4));
+    const notes = notesOf(this.#facts, this.#policy, share, this.#counter);
+    // The notes' whole share stays free for them, so that the start does not follow their length. Where not even the last
+    // messages fit then, they take what the notes leave, and at last the notes' own room.
+    const none = notesOf(this.#facts, this.#policy, 0, this.#counter);
+    for (const [told, kept] of [
+      [notes, share],
+      [notes, notes.tokens],
+      [none, 0],
+    ] as const) {
+      const answer = await this.#within(widest - kept, told);
+      if (answer) return answer;
+    }
+    throw this.#nothingFits(widest);
+  }
+
+  /** Tokens for summary, transcript and notes. */
+  #room(): number {
+    const { budgetTokens, reserveOutputTokens } = this.#policy;
+    const fixed = reserveOutputTokens + this.#instructions + this.#tools;
+    if (fixed >= budgetTokens) throw this.#tooLarge('instructions', fixed + 1);
+    const room = budgetTokens - fixed;
+    const opening = this.#openingTokens();
+    if (opening >= room) throw this.#tooLarge('summary', fixed + opening + 1);
+    return room;
+  }
+
+  #tooLarge(what: 'instructions' | 'summary' | 'messages', neededTokens: number): TurnkeepError<'context_too_large'> {
+    return new TurnkeepError('context_too_large', { what, budgetTokens: this.#policy.budgetTokens, neededTokens });
+  }
+
+  async #within(room: number, notes: Notes): Promise<ContextAnswer | undefined> {
+    const { lines } = this.#transcript;
+    const { window, batchTurns } = this.#policy;
+    const costs = lines.map((line) => this.#cost(line.message));
+    let start = lines.length === 0 ? 0 : startOf(lines, costs, { room, window, batchTurns });
+    if (start === undefined || room < 0) return undefined;
+    const isCut = start > 0 || !this.#transcript.isWhole;
+    if (isCut && this.#policy.whenFull === 'summarize') return this.#summaryRequired(lines[start]);
+    const cuts = cutsOf(lines.map((line) => line.message));
+    for (; start >= 0; start = cuts.findIndex((isCutHere, at) => isCutHere && at > (start as number))) {
+      const ready = this.#ready(lines, start, notes);
+      if (ready.report.tokens.total <= this.#policy.budgetTokens) return ready;
+    }
+    return undefined;
+  }
+
+  #ready(lines: readonly Line[], start: number, notes: Notes): ReadyContext {
+    const shown = lines.slice(start).map((line) => line.message);
+    const isCut = start > 0 || !this.#transcript.isWhole;
+    const view = modelView(shown, this.#policy.format);
+    const opening = this.#opening(isCut, view.messages[0]?.content);
+    const parts = { opening, view, notes: notes.text };
+    const built = builtRequest(this.#policy, parts);
+    const tokens = countedTokens(this.#policy, parts, this.#counter);
+    const reserved = this.#policy.reserveOutputTokens;
+    const openingTokens = opening.length === 0 ? 0 : this.#openingTokens();
+    const instructions = this.#instructions;
+    const total = reserved + instructions + this.#tools + tokens;
+    return {
+      status: 'ready',
+      request: built.request,
+      cacheBreakpoints: built.cacheBreakpoints,
+      transcript: this.#facts.transcript,
+      report: {
+        tokens: {
+          budget: this.#policy.budgetTokens,
+          reserved,
+          instructions,
+          tools: this.#tools,
+          summary: openingTokens,
+          transcript: Math.max(0, tokens - openingTokens - notes.tokens),
+          notes: notes.tokens,
+          total,
+        },
+        start: shown[0]?.messageId ?? null,
+        shown: shown.length,
+        leftOut: this.#leftOut(isCut ? shown[0] : undefined, view.leftOut, built, notes),
+        repairs: [...this.#lateRepairs(), ...view.repairs],
+      },
+    };
+  }
+
+  #leftOut(
+    start: Message | undefined,
+    ofView: readonly ContextLeftOut[],
+    built: BuiltRequest,
+    notes: Notes,
+  ): readonly ContextLeftOut[] {
+    const why = this.#transcript.lines.length > this.#policy.window ? 'window' : 'budget';
+    const before: readonly ContextLeftOut[] = start
+      ? [{ what: 'messages_before', messageId: start.messageId, why }]
+      : [];
+    return [...before, ...ofView, ...built.leftOut, ...notes.leftOut];
+  }
+
+  /** The summary with what came late to it; without one a line that says that something is missing. */
+  #opening(isCut: boolean, first: MessageContent | undefined): readonly MessageContent[] {
+    const { summary } = this.#facts;
+    if (summary) return [userText(`[Summary of the conversation so far]\n${summary.text}`), ...this.#lateInWords()];
+    if (isCut) return [userText(LEFT_OUT)];
+    return this.#policy.format === 'anthropic' && first?.role === 'assistant' ? [userText(BEGINNING)] : [];
+  }
+
+  #lateInWords(): readonly MessageContent[] {
+    return this.#facts.late.flatMap((message) =>
+      message.parts.flatMap((part) => (part.type === 'tool_result' ? [toldInWords(part)] : [])),
+    );
+  }
+
+  #lateRepairs(): readonly ContextRepair[] {
+    return this.#facts.late.flatMap(({ messageId, parts }) =>
+      parts.flatMap((part) =>
+        part.type === 'tool_result' ? [{ what: 'late_result' as const, messageId, callId: part.callId }] : [],
+      ),
+    );
+  }
+
+  #openingTokens(): number {
+    const opening = this.#opening(true, undefined);
+    return countedTokens(this.#policy, { opening, view: modelView([], this.#policy.format), notes: '' }, this.#counter);
+  }
+
+  /** What a message costs as it stands. Repairs may cost more: a request is counted again, whole, before it is handed out. */
+  #cost(message: Message): number {
+    const known = this.#costs.get(message.messageId);
+    if (known !== undefined) return known;
+    const messages = message.visibility === 'user' ? [] : [{ content: message, from: message.messageId }];
+    const view = { messages, leftOut: [], repairs: [] };
+    const cost = countedTokens(this.#policy, { opening: [], view, notes: '' }, this.#counter);
+    this.#costs.set(message.messageId, cost);
+    return cost;
+  }
+
+  #costOf(lines: readonly Line[]): number {
+    return lines.reduce((sum, line) => sum + this.#cost(line.message), 0);
+  }
+
+  /** Not even the last group of the transcript fits: the window, or the budget. */
+  #nothingFits(widest: number): TurnkeepError {
+    const { lines } = this.#transcript;
+    const last = Math.max(0, cutsOf(lines.map((line) => line.message)).lastIndexOf(true));
+    const count = lines.length - last;
+    if (count > this.#policy.window) return new TurnkeepError('group_too_large', { count });
+    const least = Math.max(widest + 1, this.#costOf(lines.slice(last)));
+    return this.#tooLarge('messages', this.#policy.budgetTokens - widest + least);
+  }
+
+  async #summaryRequired(start: Line | undefined): Promise<SummaryRequired> {
+    const { summary, late, transcript } = this.#facts;
+    const room = this.#room();
+    const options = {
+      end: start?.message.messageId,
+      most: this.#policy.summaryMessages,
+      room,
+      cost: (one: Message) => this.#cost(one),
+    };
+    const batch = await firstAfter(this.#access, this.#facts, summary?.upTo, options);
+    return {
+      status: 'summary_required',
+      previous: summary ?? null,
+      messages: [...late, ...batch],
+      upTo: (batch.at(-1) as Message).messageId, // something is left out, so there is a first message
+      expect: { transcript },
+      maxTokens: Math.max(1, Math.floor(room / 4)),
+    };
+  }
+}

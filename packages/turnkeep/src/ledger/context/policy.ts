@@ -1,0 +1,113 @@
+import { TurnkeepError } from '../../core/errors.ts';
+import type { TurnId } from '../../core/ids.ts';
+import { parseJson } from '../../core/json.ts';
+import type { Json } from '../../core/json.ts';
+import { FORMAT_NAMES } from '../../formats/format.ts';
+import type { RenderOptions } from '../../formats/format.ts';
+import type { TokenCounter } from './tokens.ts';
+
+/** The formats that a request can have; `ai-sdk-ui` is for screens. */
+export type RequestFormat = 'openai-chat' | 'openai-responses' | 'anthropic' | 'ai-sdk';
+
+/** A fact that is handed to the model after everything else. */
+export interface ContextMemory {
+  readonly memoryId: string;
+  readonly text: string;
+}
+
+/** What a context is made of and how large it may be. */
+export interface ContextPolicy extends RenderOptions {
+  readonly format: RequestFormat;
+  /** Tokens of the whole request and its answer: the model's window, or less. */
+  readonly budgetTokens: number;
+  /** Tokens of it that are left for the answer. 0 when absent. */
+  readonly reserveOutputTokens?: number | undefined;
+  readonly instructions?: string | undefined;
+  /** The tools, in the provider's own shape; they are counted and handed on. */
+  readonly tools?: Json | undefined;
+  /** The most messages of the transcript. As many as fit when absent. */
+  readonly window?: number | undefined;
+  /**
+   * The transcript's start moves by this many turns at a time, so that requests between two moves share their beginning.
+   * 8 when absent. It moves by less where so many do not fit.
+   */
+  readonly batchTurns?: number | undefined;
+  /** What happens to messages that do not fit: they are left out (the default), or a summary is asked for. */
+  readonly whenFull?: 'leave_out' | 'summarize' | undefined;
+  /** The most messages that one summary adds. 64 when absent. */
+  readonly summaryMessages?: number | undefined;
+  /** Tokens for working state, commitments, constraints, decisions and memories. A quarter of the room when absent. */
+  readonly notesTokens?: number | undefined;
+  /** Memories, best first; `limit` of them at most (8 when absent). */
+  readonly memories?: { readonly found: readonly ContextMemory[]; readonly limit?: number | undefined } | undefined;
+  /** The most decisions, newest first. 16 when absent. */
+  readonly decisions?: number | undefined;
+  /** What one file counts; a file's own tokens are known to its provider only. 2,000 when absent. */
+  readonly fileTokens?: number | undefined;
+  /** Absent: the active leaf. */
+  readonly leaf?: TurnId | null | undefined;
+  /** Absent: the tokenizer of OpenAI's present models. */
+  readonly counter?: TokenCounter | undefined;
+}
+
+/** A policy with everything said. */
+export interface FullPolicy extends RenderOptions {
+  readonly format: RequestFormat;
+  readonly budgetTokens: number;
+  readonly reserveOutputTokens: number;
+  readonly instructions: string;
+  readonly tools: Json | undefined;
+  readonly window: number;
+  readonly batchTurns: number;
+  readonly whenFull: 'leave_out' | 'summarize';
+  readonly summaryMessages: number;
+  readonly notesTokens: number | undefined;
+  readonly memories: readonly ContextMemory[];
+  readonly memoryLimit: number;
+  readonly decisions: number;
+  readonly fileTokens: number;
+  readonly leaf: TurnId | null | undefined;
+}
+
+/** Checks a policy and fills in what it leaves open; `invalid_value` with the path of the fault. */
+export function fullPolicy(policy: ContextPolicy): FullPolicy {
+  const { format, whenFull = 'leave_out', instructions = '', memories } = policy;
+  assertOneOf(
+    format,
+    FORMAT_NAMES.filter((name) => name !== 'ai-sdk-ui'),
+    'format',
+  );
+  assertOneOf(whenFull, ['leave_out', 'summarize'], 'whenFull');
+  if (typeof instructions !== 'string') throw invalid('instructions', 'a text is asked for');
+  return {
+    format,
+    whenFull,
+    instructions,
+    budgetTokens: whole(policy.budgetTokens, 'budgetTokens', 1),
+    reserveOutputTokens: whole(policy.reserveOutputTokens ?? 0, 'reserveOutputTokens', 0),
+    tools: policy.tools === undefined ? undefined : parseJson(policy.tools, 'policy.tools'),
+    window: policy.window === undefined ? Number.POSITIVE_INFINITY : whole(policy.window, 'window', 1),
+    batchTurns: whole(policy.batchTurns ?? 8, 'batchTurns', 1),
+    summaryMessages: whole(policy.summaryMessages ?? 64, 'summaryMessages', 1),
+    notesTokens: policy.notesTokens === undefined ? undefined : whole(policy.notesTokens, 'notesTokens', 0),
+    memories: memories?.found ?? [],
+    memoryLimit: whole(memories?.limit ?? 8, 'memories.limit', 0),
+    decisions: whole(policy.decisions ?? 16, 'decisions', 0),
+    fileTokens: whole(policy.fileTokens ?? 2_000, 'fileTokens', 0),
+    leaf: policy.leaf,
+    attachmentUrl: policy.attachmentUrl,
+  };
+}
+
+function assertOneOf(value: string, known: readonly string[], name: string): void {
+  if (!known.includes(value)) throw invalid(name, `one of ${known.join(', ')}`);
+}
+
+function whole(value: number, name: string, least: number): number {
+  if (Number.isSafeInteger(value) && value >= least) return value;
+  throw invalid(name, `a whole number from ${least} on`);
+}
+
+function invalid(name: string, reason: string): TurnkeepError<'invalid_value'> {
+  return new TurnkeepError('invalid_value', { path: `policy.${name}`, reason });
+}

@@ -1,0 +1,64 @@
+import type { SummaryCommit } from '../../core/change.ts';
+import { isTurnkeepError, TurnkeepError } from '../../core/errors.ts';
+import type { ConversationAccess } from '../conversation-access.ts';
+import { contextOf } from './context.ts';
+import type { ContextAnswer, SummaryRequired } from './context.ts';
+import type { ContextPolicy } from './policy.ts';
+import { defaultCounter } from './tokens.ts';
+
+/** Makes the text of a summary: of the previous one and the messages after it, within `maxTokens`. */
+export type Summarizer = (ask: SummaryRequired, signal: AbortSignal | undefined) => Promise<string>;
+
+export interface SummarizeOptions {
+  /** The most summaries that one call makes. 8 when absent. */
+  readonly passes?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * The context, with summaries made and committed until it fits. Where the passes do not suffice the last answer is handed
+ * out as it is: `summary_required`. A summary that others forestalled is given up and asked for anew.
+ */
+export async function summarized(
+  access: ConversationAccess,
+  policy: ContextPolicy,
+  summarizer: Summarizer,
+  options: SummarizeOptions = {},
+): Promise<ContextAnswer> {
+  const asking: ContextPolicy = { ...policy, whenFull: 'summarize' };
+  const { passes = 8, signal } = options;
+  if (!Number.isSafeInteger(passes) || passes < 1) {
+    throw new TurnkeepError('invalid_value', { path: 'options.passes', reason: 'a whole number from 1 on' });
+  }
+  let answer = await contextOf(access, asking);
+  for (let pass = 0; pass < passes && answer.status === 'summary_required'; pass++) {
+    if (signal?.aborted) throw new TurnkeepError('aborted', { reason: 'the caller gave up' });
+    const text = await summarizer(answer, signal);
+    await assertShort(text, answer, policy);
+    await commitSummary(access, policy, answer, text);
+    answer = await contextOf(access, asking);
+  }
+  return answer;
+}
+
+/** A summary that fills the room could never be shortened: the next one has to cover more. */
+async function assertShort(text: string, { maxTokens }: SummaryRequired, policy: ContextPolicy): Promise<void> {
+  const counter = policy.counter ?? (await defaultCounter());
+  const neededTokens = counter.count(text);
+  if (neededTokens <= maxTokens) return;
+  throw new TurnkeepError('context_too_large', { what: 'summary', budgetTokens: maxTokens, neededTokens });
+}
+
+async function commitSummary(
+  access: ConversationAccess,
+  { leaf }: ContextPolicy,
+  { upTo, expect }: SummaryRequired,
+  text: string,
+): Promise<void> {
+  const place: Pick<SummaryCommit, 'turnId'> = leaf === undefined || leaf === null ? {} : { turnId: leaf };
+  try {
+    await access.write([{ kind: 'summary.commit', upTo, text, ...place }], { expect });
+  } catch (error) {
+    if (!isTurnkeepError(error, 'conflict') && !isTurnkeepError(error, 'summary_not_longer')) throw error;
+  }
+}
