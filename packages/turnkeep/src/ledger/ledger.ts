@@ -45,7 +45,7 @@ export class Ledger {
     return verifyStore(this.#access, options);
   }
 
-  /** Removes what was erased from every file and brings indexes up to date; see {@link maintainStore}. */
+  /** Removes what was erased from every file, cools what is old, and brings indexes up to date; see {@link maintainStore}. */
   async maintain(options: MaintenanceOptions = {}): Promise<MaintenanceReport> {
     assertObject(options, 'options');
     return maintainStore(this.#access, options);

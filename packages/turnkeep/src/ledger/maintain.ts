@@ -3,16 +3,18 @@ import type { Access } from './access.ts';
 import { sweepScratch } from './scratch.ts';
 
 /** What maintenance does, in this order. */
-export type MaintenanceStep = 'rebuild' | 'collect' | 'catch_up';
+export type MaintenanceStep = 'rebuild' | 'collect' | 'cool' | 'catch_up';
 
 /** How far maintenance has come. */
 export interface MaintenanceProgress {
   /** What is being done. */
   readonly step: MaintenanceStep;
-  /** Namespaces whose erased conversations were collected. */
+  /** Namespaces that are done. */
   readonly namespaces: number;
   /** Rows that went with them. */
   readonly rowsRemoved: number;
+  /** Commits that moved into archives. */
+  readonly commitsCooled: number;
 }
 
 export type MaintenanceReport = Omit<MaintenanceProgress, 'step'>;
@@ -20,18 +22,20 @@ export type MaintenanceReport = Omit<MaintenanceProgress, 'step'>;
 export interface MaintenanceOptions {
   /** Builds all that is derived anew first, and accepts that lines of a damaged journal are lost. */
   readonly rebuild?: boolean | undefined;
+  /** Newest messages of each conversation that stay hot; as the store was opened when absent. */
+  readonly hotMessages?: number | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: MaintenanceProgress) => void) | undefined;
 }
 
 /**
- * Does by hand what a store does by and by: removes what erased conversations still hold, out of every file, and brings
- * what is derived up to the log. It changes no answer; where it is stopped it goes on the next time.
+ * Does by hand what a store does by and by: removes what erased conversations still hold, out of every file, moves old
+ * commits into archives, and brings what is derived up to the log. It changes no answer; where it is stopped it goes on the next time.
  */
 export async function maintainStore(access: Access, options: MaintenanceOptions): Promise<MaintenanceReport> {
   const { backend } = access;
-  const { signal, onProgress } = options;
-  let report: MaintenanceReport = { namespaces: 0, rowsRemoved: 0 };
+  const { hotMessages, signal, onProgress } = options;
+  let report: MaintenanceReport = { namespaces: 0, rowsRemoved: 0, commitsCooled: 0 };
   const begin = (step: MaintenanceStep) => {
     assertNotAborted(signal);
     onProgress?.({ step, ...report });
@@ -44,7 +48,15 @@ export async function maintainStore(access: Access, options: MaintenanceOptions)
     begin('collect');
     const removed = await backend.collect(namespace, signal);
     await sweepScratch(access, namespace);
-    report = { namespaces: report.namespaces + 1, rowsRemoved: report.rowsRemoved + removed };
+    report = { ...report, rowsRemoved: report.rowsRemoved + removed };
+    begin('cool');
+    const { commitsCooled } = report;
+    const moved = await backend.cool(namespace, {
+      hotMessages,
+      signal,
+      onProgress: (commits) => onProgress?.({ step: 'cool', ...report, commitsCooled: commitsCooled + commits }),
+    });
+    report = { ...report, namespaces: report.namespaces + 1, commitsCooled: commitsCooled + moved };
   }
   begin('catch_up');
   await backend.catchUp(signal);

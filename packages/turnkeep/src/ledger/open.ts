@@ -11,6 +11,11 @@ import { Ledger } from './ledger.ts';
 export interface OpenOptions {
   /** Clock, randomness and hash; the system's when absent. */
   readonly surroundings?: Surroundings | undefined;
+  /**
+   * Newest messages of each conversation that stay hot; 512 when absent. Older ones cool by and by into compressed archives,
+   * which nobody can tell but by the tier that is reported.
+   */
+  readonly hotMessages?: number | undefined;
   /** Refuses a file or directory that is not there (`store_unavailable`) instead of making it. */
   readonly mustExist?: boolean | undefined;
 }
@@ -32,13 +37,15 @@ export async function openLedger(store: string | Backend, options: OpenOptions =
 /** Opens the backend that a URL names. */
 export async function openBackend(url: string, options: OpenOptions = {}): Promise<Backend> {
   const [scheme, place] = splitUrl(url);
+  const { hotMessages } = options;
+  assertHotMessages(hotMessages);
   if (scheme === 'memory:' && place === '')
-    return new MemoryBackend((options.surroundings ?? systemSurroundings).sha256);
+    return new MemoryBackend((options.surroundings ?? systemSurroundings).sha256, hotMessages);
   // Each is loaded when asked for: who needs no file needs no driver for one.
   if (scheme === 'sqlite:' && place !== '') {
     assertThere(place, options);
     const { openSqlite } = await import('../sqlite/index.ts');
-    return openSqlite(place);
+    return openSqlite(place, { hotMessages });
   }
   if (scheme === 'journal:' && place !== '') {
     assertThere(place, options);
@@ -47,10 +54,15 @@ export async function openBackend(url: string, options: OpenOptions = {}): Promi
   }
   if (scheme === 'postgres:' || scheme === 'postgresql:') {
     const { openPostgresUrl } = await import('../postgres/index.ts');
-    return openPostgresUrl(url);
+    return openPostgresUrl(url, { hotMessages });
   }
   const reason = 'a store is memory:, sqlite:FILE, journal:DIRECTORY or postgres://…';
   throw new TurnkeepError('invalid_value', { path: 'url', reason });
+}
+
+function assertHotMessages(hotMessages: number | undefined): void {
+  if (hotMessages === undefined || (Number.isSafeInteger(hotMessages) && hotMessages >= 0)) return;
+  throw new TurnkeepError('invalid_value', { path: 'options.hotMessages', reason: 'it is no whole number from 0 on' });
 }
 
 function splitUrl(url: string): readonly [scheme: string, place: string] {

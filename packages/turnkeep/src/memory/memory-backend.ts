@@ -37,11 +37,14 @@ export class MemoryBackend implements Backend {
   readonly traits: Traits = TRAITS;
   readonly scratch: Scratch = new MemoryScratch();
   readonly #sha256: Sha256;
+  readonly #hotMessages: number;
   readonly #namespaces = new Map<NamespaceId, MemoryNamespace>();
   readonly #listeners = new Map<NamespaceId, Set<() => void>>();
   #closed = false;
 
-  constructor(sha256: Sha256) {
+  /** `hotMessages`: newest messages of a conversation that stay hot when it is cooled. */
+  constructor(sha256: Sha256, hotMessages: number = HOT_MESSAGES) {
+    this.#hotMessages = hotMessages;
     this.#sha256 = sha256;
   }
 
@@ -104,7 +107,7 @@ export class MemoryBackend implements Backend {
   }
 
   async cool(namespace: NamespaceId, options: CoolOptions = {}): Promise<number> {
-    const { hotMessages = HOT_MESSAGES, signal, onProgress } = options;
+    const { hotMessages = this.#hotMessages, signal, onProgress } = options;
     this.#assertOpen(signal);
     const rows = this.#namespaces.get(namespace);
     let moved = 0;

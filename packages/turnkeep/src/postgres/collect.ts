@@ -3,6 +3,7 @@ import { TurnkeepError } from '../core/errors.ts';
 import type { ConversationId } from '../core/ids.ts';
 import { Overlay } from '../core/overlay.ts';
 import type { Ask } from './ask.ts';
+import { cleanBlocks } from './cool.ts';
 import type { Connection } from './driver.ts';
 import { Loader, storedHead } from './loader.ts';
 import { attempt } from './reading.ts';
@@ -33,7 +34,9 @@ export async function collectNamespace(store: Store, namespace: string, signal?:
     if (signal?.aborted) throw new TurnkeepError('aborted', { reason: String(signal.reason) });
     const { rows, more } = await inSession(store, async (session) => collectStep(store, session, namespace));
     removed += rows;
-    if (!more) return removed;
+    if (more) continue;
+    await cleanBlocks(store, namespace, signal);
+    return removed;
   }
 }
 

@@ -5,7 +5,8 @@ import { compareKeys } from '../core/backend.ts';
 import { TABLES } from '../core/keys.ts';
 import type { Ask } from './ask.ts';
 import type { Connection, SqlRow, Statement } from './driver.ts';
-import { unpackLog } from './log-codec.ts';
+import { BlockReader, isCoolPlace, logOrPlace } from './blocks.ts';
+import type { CoolPlace } from './blocks.ts';
 import { asksAfter, asksAfterHead, asksAfterListing } from './follow.ts';
 import type { Schema } from './schema-name.ts';
 import type { Snapshot, StoredHead } from './snapshot.ts';
@@ -34,6 +35,8 @@ export class Loader {
   readonly #schema: Schema;
   readonly #namespace: string;
   readonly #snapshot: Snapshot;
+  readonly #blocks: BlockReader;
+  #cooled: (readonly [ConversationId, CoolPlace])[] = [];
   #guesses: Ask[] = [];
   #guessesHeads = true;
 
@@ -41,6 +44,7 @@ export class Loader {
     this.#schema = schema;
     this.#namespace = namespace;
     this.#snapshot = snapshot;
+    this.#blocks = new BlockReader(schema, namespace);
   }
 
   /** Loads what is not at hand, in one flush; `before` is sent first, in the same one. */
@@ -49,6 +53,23 @@ export class Loader {
     if (steps.length + before.length === 0) return;
     const results = await connection.run([...before, ...steps.map(({ statement }) => statement)]);
     steps.forEach((step, at) => step.take(results[before.length + at] ?? []));
+    await this.#takeCooled(connection);
+  }
+
+  #takeLog(conversation: ConversationId, version: number, columns: SqlRow | undefined): void {
+    const log = columns ? logOrPlace(columns) : null;
+    if (log && isCoolPlace(log)) this.#cooled.push([conversation, log]);
+    else this.#snapshot.putLog(conversation, version, log);
+  }
+
+  /** Commits that were found to have cooled, out of their blocks. */
+  async #takeCooled(connection: Connection): Promise<void> {
+    const cooled = this.#cooled;
+    this.#cooled = [];
+    const places = cooled.map(([, place]) => place);
+    await this.#blocks.load(connection, places);
+    for (const [conversation, place] of cooled)
+      this.#snapshot.putLog(conversation, place.version, this.#blocks.log(place));
   }
 
   /** Gives up guesses at heads: a commit reads none that it has not locked. */
@@ -140,8 +161,8 @@ export class Loader {
         asks.map(({ conversation, version }) => ({ ...this.#of(conversation), version })),
       ),
       take: (rows) => {
-        const found = new Map(rows.map(([which, ...columns]) => [Number(which), unpackLog(columns)]));
-        asks.forEach((ask, at) => this.#snapshot.putLog(ask.conversation, ask.version, found.get(at + 1) ?? null));
+        const found = new Map(rows.map(([which, ...columns]) => [Number(which), columns]));
+        asks.forEach((ask, at) => this.#takeLog(ask.conversation, ask.version, found.get(at + 1)));
       },
     };
   }
@@ -154,8 +175,7 @@ export class Loader {
       take: (rows) => {
         for (const [which, ...columns] of rows) {
           const ask = asks[Number(which) - 1];
-          const log = unpackLog(columns);
-          if (ask) this.#snapshot.putLog(ask.conversation, log.version, log);
+          if (ask) this.#takeLog(ask.conversation, Number(columns[0]), columns);
         }
       },
     };

@@ -109,6 +109,22 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (ns, id, k)
   );
   `,
+  `
+  -- Commits that have cooled: successive versions of one conversation, compressed. The log row of each has the first version
+  -- of its block and nothing else but its place. A block is dirty while it holds words that went.
+  CREATE TABLE $schema.blocks (
+    ns text COLLATE "C" NOT NULL,
+    c bigint NOT NULL,
+    first bigint NOT NULL,
+    last bigint NOT NULL,
+    dirty boolean NOT NULL DEFAULT false,
+    bytes bytea NOT NULL,
+    PRIMARY KEY (ns, c, first)
+  );
+  ALTER TABLE $schema.blocks ALTER COLUMN bytes SET STORAGE EXTERNAL;
+  CREATE INDEX blocks_dirty ON $schema.blocks (ns, c, first) WHERE dirty;
+  ALTER TABLE $schema.log ADD COLUMN block bigint;
+  `,
 ];
 
 /** The tables that hold a namespace's rows; each is under row-level security. */
@@ -122,4 +138,5 @@ export const TENANT_TABLES: readonly string[] = [
   'feed_ends',
   'folded',
   'scratch',
+  'blocks',
 ];

@@ -1,4 +1,5 @@
 import type { Backend } from '../core/backend.ts';
+import { HOT_MESSAGES } from '../core/cool.ts';
 import { TurnkeepError } from '../core/errors.ts';
 import { sha256 } from '../platform/hash.ts';
 import type { Driver } from './driver.ts';
@@ -23,6 +24,8 @@ export interface PostgresOptions {
   readonly watch?: 'listen' | 'poll' | undefined;
   /** How often watchers look by themselves; 1,000 by default, 100 where they poll. */
   readonly pollMs?: number | undefined;
+  /** Newest messages of a conversation that stay hot; 512 by default. Older ones cool by and by. */
+  readonly hotMessages?: number | undefined;
   /** `scan`: no trigram index is made or used for search; `index` by default, where the server has `pg_trgm`. */
   readonly search?: 'index' | 'scan' | undefined;
 }
@@ -69,14 +72,18 @@ async function openStore(store: Store, options: PostgresOptions): Promise<Postgr
     bell: { mode, pollMs: options.pollMs ?? (mode === 'listen' ? LISTEN_POLL_MS : POLL_MS) },
     commitTimeoutMs: options.commitTimeoutMs ?? COMMIT_TIMEOUT_MS,
     isIndexed,
+    hotMessages: options.hotMessages ?? HOT_MESSAGES,
   });
 }
 
 /** Opens the store that a URL names: `postgres://…`, with the schema as `?schema=NAME` where it is not `turnkeep`. */
-export async function openPostgresUrl(url: string): Promise<PostgresBackend> {
+export async function openPostgresUrl(
+  url: string,
+  options: Omit<PostgresOptions, 'schema'> = {},
+): Promise<PostgresBackend> {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (!parsed) throw new TurnkeepError('invalid_value', { path: 'url', reason: 'it is no URL' });
   const schema = parsed.searchParams.get('schema') ?? undefined;
   parsed.searchParams.delete('schema');
-  return openPostgres(parsed.href, { schema });
+  return openPostgres(parsed.href, { ...options, schema });
 }

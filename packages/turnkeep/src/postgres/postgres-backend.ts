@@ -18,6 +18,8 @@ import type { BellOptions } from './bell.ts';
 import { checkStore, namespacesOf } from './check.ts';
 import { collectNamespace } from './collect.ts';
 import { CommitQueue } from './commit-queue.ts';
+import { coolNamespace } from './cool.ts';
+import { CoolKeeper } from './cool-keeper.ts';
 import { commitOn } from './commit-within.ts';
 import { feedAfter } from './feed.ts';
 import { readSnapshot } from './reading.ts';
@@ -35,6 +37,8 @@ export interface BackendParts {
   readonly commitTimeoutMs: number;
   /** True where there is a trigram index. */
   readonly isIndexed: boolean;
+  /** Newest messages of a conversation that stay hot. */
+  readonly hotMessages: number;
 }
 
 /** A store in one schema of a Postgres database, for any number of processes at the same time. */
@@ -43,22 +47,28 @@ export class PostgresBackend implements Backend {
   readonly scratch: Scratch;
   readonly #store: Store;
   readonly #isIndexed: boolean;
+  readonly #hotMessages: number;
   readonly #queue: CommitQueue;
+  readonly #cooling: CoolKeeper;
   readonly #bell: Bell;
   #closing: Promise<void> | undefined;
 
-  constructor({ store, traits, bell, commitTimeoutMs, isIndexed }: BackendParts) {
+  constructor({ store, traits, bell, commitTimeoutMs, isIndexed, hotMessages }: BackendParts) {
     this.traits = traits;
     this.scratch = new PostgresScratch(store);
     this.#store = store;
     this.#isIndexed = isIndexed;
+    this.#hotMessages = hotMessages;
+    this.#cooling = new CoolKeeper(store, hotMessages);
     this.#bell = new Bell(store, bell);
     this.#queue = new CommitQueue(store, { commitTimeoutMs, wrote: (namespace) => this.#bell.ring(namespace) });
   }
 
   async commit(envelope: Envelope, signal?: AbortSignal): Promise<Receipt> {
     this.#assertOpen(signal);
-    return this.#queue.commit(envelope, signal);
+    const receipt = await this.#queue.commit(envelope, signal);
+    this.#cooling.wrote(envelope.commit.namespace, receipt);
+    return receipt;
   }
 
   /**
@@ -106,8 +116,9 @@ export class PostgresBackend implements Backend {
     return collectNamespace(this.#store, namespace, signal);
   }
 
-  async cool(_namespace: NamespaceId, _options?: CoolOptions): Promise<number> {
-    throw new TurnkeepError('unsupported', { what: 'cooling' });
+  async cool(namespace: NamespaceId, options: CoolOptions = {}): Promise<number> {
+    this.#assertOpen(options.signal);
+    return coolNamespace(this.#store, namespace, options.hotMessages ?? this.#hotMessages, options);
   }
 
   async verify(signal?: AbortSignal): Promise<readonly StoreFault[]> {
@@ -132,6 +143,7 @@ export class PostgresBackend implements Backend {
 
   async #close(): Promise<void> {
     await this.#queue.drained();
+    await this.#cooling.close();
     this.#bell.close();
     if (this.#store.ownsDriver) await this.#store.driver.close();
   }

@@ -1,6 +1,7 @@
 import { fold } from '../core/fold.ts';
+import type { LogRecord } from '../core/log.ts';
+import { BlockReader } from './blocks.ts';
 import type { Connection, SqlRow, Statement } from './driver.ts';
-import { unpackLog } from './log-codec.ts';
 import type { Schema } from './schema-name.ts';
 import { storable, textsOf } from './search-words.ts';
 import { addFolded, lockEnds, readToFold, setIndexed } from './sql/search.ts';
@@ -26,19 +27,27 @@ async function foldSlice({ schema }: Store, session: Connection, namespace: stri
     return false;
   }
   const [rows = []] = await session.run([readToFold(schema, namespace, indexed, SLICE)]);
-  await session.run([...foldedRows(schema, namespace, rows), commit()]);
+  const logs = await new BlockReader(schema, namespace).logsOf(
+    session,
+    rows.map(([, , ...columns]) => columns),
+  );
+  await session.run([...foldedRows(schema, namespace, rows, logs), commit()]);
   return rows.length === SLICE;
 }
 
-function foldedRows(schema: Schema, namespace: string, rows: readonly SqlRow[]): readonly Statement[] {
+function foldedRows(
+  schema: Schema,
+  namespace: string,
+  rows: readonly SqlRow[],
+  logs: readonly (LogRecord | undefined)[],
+): readonly Statement[] {
   const end = Number(rows.at(-1)?.[0] ?? 0);
-  const commits = rows.flatMap((row): readonly FoldedCommit[] => {
-    const [position, c, ...columns] = row;
-    const log = unpackLog(columns);
+  const commits = rows.flatMap(([position, c], at): readonly FoldedCommit[] => {
+    const log = logs[at];
     // What cannot be read has no words to find: verify tells of it.
-    const texts = textsOf(log) ?? [];
+    const texts = (log && textsOf(log)) ?? [];
     const words = storable(texts.map((text) => fold(text)).join('\n'));
-    return words === '' ? [] : [{ position: Number(position), c: String(c), version: log.version, words }];
+    return words === '' ? [] : [{ position: Number(position), c: String(c), version: Number(rows[at]?.[2]), words }];
   });
   return [
     ...(commits.length > 0 ? [addFolded(schema, namespace, commits)] : []),

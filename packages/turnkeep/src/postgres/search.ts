@@ -2,10 +2,10 @@ import type { SearchCandidates, SearchQuery } from '../core/backend.ts';
 import { fold, isBlank, matchFolded } from '../core/fold.ts';
 import type { ConversationId } from '../core/ids.ts';
 import type { LogRecord } from '../core/log.ts';
+import { BlockReader } from './blocks.ts';
 import type { Connection, SqlRow } from './driver.ts';
 import { placeCommits } from './feed.ts';
 import { storedHead } from './loader.ts';
-import { unpackLog } from './log-codec.ts';
 import { foldCommits } from './search-index.ts';
 import { storable, textsOf } from './search-words.ts';
 import { inSession } from './session.ts';
@@ -97,17 +97,18 @@ class Search {
 
   async #scan(scope: Scope, before: number, floor: number): Promise<readonly Hit[]> {
     const hits: Hit[] = [];
+    const blocks = new BlockReader(this.#store.schema, scope.namespace);
     for (let below = before; below - 1 > floor;) {
       const stretch = { above: floor, below, only: scope.only, limit: SLICE };
       const [rows = []] = await this.#connection.run([readToScan(this.#store.schema, scope.namespace, stretch)]);
-      for (const row of rows) {
-        const [position, conversationId, ...log] = row;
-        if (!holds(unpackLog(log), scope.folded)) continue;
-        hits.push({
-          position: Number(position),
-          conversationId: conversationId as ConversationId,
-          version: Number(log[0]),
-        });
+      const logs = await blocks.logsOf(
+        this.#connection,
+        rows.map(([, , ...columns]) => columns),
+      );
+      for (const [at, log] of logs.entries()) {
+        if (log && !holds(log, scope.folded)) continue;
+        const [position, conversationId, version] = rows[at] as readonly [string, ConversationId, string]; // its columns
+        hits.push({ position: Number(position), conversationId, version: Number(version) });
         if (hits.length === scope.limit) return hits;
       }
       if (rows.length < SLICE) break;

@@ -1,4 +1,5 @@
 import type { HeadQuery, Row, RowRange, RowReader, RowValue } from '../core/backend.ts';
+import { TurnkeepError } from '../core/errors.ts';
 import type { Head } from '../core/head.ts';
 import type { ConversationId } from '../core/ids.ts';
 import { numberKey, prefixEnd, TABLES } from '../core/keys.ts';
@@ -19,6 +20,9 @@ export interface StoredHead {
   readonly head: Head;
 }
 
+/** A log record, `null` where there is none, or why it cannot be had: that is told where it is read. */
+type KnownLog = LogRecord | TurnkeepError<'corrupt'> | null;
+
 /** Branch and position of the active leaf and of busy turns, where they are known. */
 export type Places = ReadonlyMap<string, readonly [branch: number, position: number]>;
 
@@ -29,7 +33,7 @@ export type Places = ReadonlyMap<string, readonly [branch: number, position: num
 export class Snapshot implements RowReader {
   readonly #heads = new Map<ConversationId, StoredHead | null>();
   readonly #rows = new Map<ConversationId, KnownRows>();
-  readonly #logs = new Map<ConversationId, Map<number, LogRecord | null>>();
+  readonly #logs = new Map<ConversationId, Map<number, KnownLog>>();
   readonly #lists = new Map<string, readonly Head[]>();
   #missed: Miss | undefined;
 
@@ -64,6 +68,7 @@ export class Snapshot implements RowReader {
     if (this.#heads.get(conversation) === null) return undefined;
     const log = this.#logs.get(conversation)?.get(version);
     if (log === undefined) throw this.#miss({ kind: 'log', conversation, version });
+    if (log instanceof TurnkeepError) throw log;
     return log ?? undefined;
   }
 
@@ -122,9 +127,9 @@ export class Snapshot implements RowReader {
   }
 
   /** `null`: there is no such record. */
-  putLog(conversation: ConversationId, version: number, log: LogRecord | null): void {
+  putLog(conversation: ConversationId, version: number, log: KnownLog): void {
     let logs = this.#logs.get(conversation);
-    if (!logs) this.#logs.set(conversation, (logs = new Map<number, LogRecord | null>()));
+    if (!logs) this.#logs.set(conversation, (logs = new Map<number, KnownLog>()));
     logs.set(version, log);
   }
 

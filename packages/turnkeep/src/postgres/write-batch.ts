@@ -7,6 +7,7 @@ import type { Statement } from './driver.ts';
 import { packLog } from './log-codec.ts';
 import type { Schema } from './schema-name.ts';
 import type { Places, Snapshot } from './snapshot.ts';
+import { markBlocks } from './sql/blocks.ts';
 import { dropHeads } from './sql/add-heads.ts';
 import { queueForFeed } from './sql/feed.ts';
 import { putHeads, putRecency } from './sql/put-heads.ts';
@@ -88,6 +89,7 @@ export class WriteBatch {
       removed.length > 0 && removeRows(schema, namespace, removed),
       put.length > 0 && putRows(schema, namespace, put),
       logs.length > 0 && addLogs(schema, namespace, logs),
+      edits.length > 0 && markBlocks(schema, namespace, edits),
       edits.length > 0 && editLogs(schema, namespace, edits),
       edits.length > 0 && unfoldWords(schema, namespace, edits),
       this.#placed.length > 0 && queueForFeed(schema, namespace, this.#placed),

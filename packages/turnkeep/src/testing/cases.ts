@@ -8,6 +8,7 @@ import { erasure } from './clauses/r6-erasure.ts';
 import { redaction } from './clauses/r7-redaction.ts';
 import { forks } from './clauses/r8-forks.ts';
 import { agents } from './clauses/r9-agents.ts';
+import { tiers } from './clauses/r10-tiers.ts';
 import { atomicity } from './clauses/s1-atomicity.ts';
 import { order } from './clauses/s2-order.ts';
 import { durability } from './clauses/s3-durability.ts';
@@ -42,4 +43,5 @@ export const CASES: readonly ConformanceCase[] = [
   ...redaction,
   ...forks,
   ...agents,
+  ...tiers,
 ];

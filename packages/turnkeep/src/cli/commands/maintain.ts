@@ -23,13 +23,14 @@ export async function runMaintain(shell: Shell, options: MaintainOptions): Promi
   return EXIT.ok;
 }
 
-function stepOf({ step, namespaces }: MaintenanceProgress): string {
+function stepOf({ step, namespaces, commitsCooled }: MaintenanceProgress): string {
   if (step === 'rebuild') return 'Building indexes anew …';
-  return step === 'collect'
-    ? `Collecting, ${counted(namespaces, 'namespace')} done …`
-    : 'Bringing indexes up to date …';
+  if (step === 'catch_up') return 'Bringing indexes up to date …';
+  const what = step === 'collect' ? 'Collecting' : `Moving old commits into archives, ${commitsCooled} so far`;
+  return `${what}, ${counted(namespaces, 'namespace')} done …`;
 }
 
-function amountOf({ namespaces, rowsRemoved }: MaintenanceReport): string {
-  return `${counted(namespaces, 'namespace')}, ${counted(rowsRemoved, 'row')} of erased conversations removed`;
+function amountOf({ namespaces, rowsRemoved, commitsCooled }: MaintenanceReport): string {
+  const cooled = `${counted(commitsCooled, 'commit')} moved into archives`;
+  return `${counted(namespaces, 'namespace')}, ${counted(rowsRemoved, 'row')} of erased conversations removed, ${cooled}`;
 }

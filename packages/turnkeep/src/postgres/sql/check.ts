@@ -67,6 +67,13 @@ export function checksOf(schema: Schema, namespace: string): readonly Check[] {
         OR EXISTS (SELECT FROM ${s}.feed f WHERE f.ns = $1 AND f.position > e.last) OR e.indexed > e.last)`,
     ),
     check(
+      'missing_block',
+      'a commit has cooled, and there is no archive block of it',
+      `SELECT 'conversation number ' || l.c || ', version ' || l.version FROM ${s}.log l WHERE l.ns = $1
+      AND l.block IS NOT NULL AND NOT EXISTS (SELECT FROM ${s}.blocks b WHERE b.ns = $1 AND b.c = l.c AND b.first = l.block
+        AND l.version BETWEEN b.first AND b.last)`,
+    ),
+    check(
       'folded_words',
       'the search index holds a commit that is not at its place',
       `SELECT 'position ' || w.position FROM ${s}.folded w WHERE w.ns = $1 AND NOT EXISTS (

@@ -67,13 +67,13 @@ function direction(reverse: boolean): string {
   return reverse ? ' DESC' : '';
 }
 
-/** Answers `which, version, at, header, seals, words, redactions` of log records that are there. */
+/** Answers `which, version, at, header, seals, words, redactions, c, block` of log records that are there. */
 export function loadLogs(schema: Schema, namespace: string, versions: readonly VersionOf[]): Statement {
-  const text = `SELECT u.which, l.version, l.at, l.header, l.seals, l.words, l.redactions
+  const text = `SELECT u.which, l.version, l.at, l.header, l.seals, l.words, l.redactions, l.c, l.block
     FROM unnest($2::text[], $3::bigint[], $4::bigint[]) WITH ORDINALITY AS u (id, c, version, which)
     CROSS JOIN LATERAL (${numberOf(schema)}) h
     CROSS JOIN LATERAL (
-      SELECT version, at, header, seals, words, redactions FROM ${schema.sql}.log l
+      SELECT version, at, header, seals, words, redactions, c, block FROM ${schema.sql}.log l
       WHERE l.ns = $1 AND l.c = h.c AND l.version = u.version OFFSET 0
     ) l`;
   return {
@@ -84,11 +84,11 @@ export function loadLogs(schema: Schema, namespace: string, versions: readonly V
 }
 
 /**
- * Answers `which, version, at, header, seals, words, redactions`: the log record that the last row of each range refers to,
+ * Answers `which, version, at, header, seals, words, redactions, c, block`: the log record that the last row of each range refers to,
  * where it refers to one of its own conversation. A reference is an array of version and index within the row's value.
  */
 export function loadWords(schema: Schema, namespace: string, ranges: readonly RangeOf[]): Statement {
-  const text = `SELECT u.which, l.version, l.at, l.header, l.seals, l.words, l.redactions
+  const text = `SELECT u.which, l.version, l.at, l.header, l.seals, l.words, l.redactions, l.c, l.block
     FROM unnest($2::text[], $3::bigint[], $4::text[], $5::text[]) WITH ORDINALITY AS u (id, c, low, high, which)
     CROSS JOIN LATERAL (${numberOf(schema)}) h
     CROSS JOIN LATERAL (
@@ -100,7 +100,7 @@ export function loadWords(schema: Schema, namespace: string, ranges: readonly Ra
       WHERE json_typeof(ref) = 'array' AND json_array_length(ref) = 2 LIMIT 1
     ) v
     CROSS JOIN LATERAL (
-      SELECT version, at, header, seals, words, redactions FROM ${schema.sql}.log l
+      SELECT version, at, header, seals, words, redactions, c, block FROM ${schema.sql}.log l
       WHERE l.ns = $1 AND l.c = h.c AND l.version = v.version OFFSET 0
     ) l`;
   return {

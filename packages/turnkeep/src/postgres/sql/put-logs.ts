@@ -16,10 +16,11 @@ export function addLogs(schema: Schema, namespace: string, logs: readonly LogToP
   return { name: 'tk_add_logs', text, values: [namespace, ...columnsOf(logs)] };
 }
 
-/** Replaces log records whose words went. */
+/** Replaces log records whose words went; one that has cooled stands in the log again, until its block was cleaned. */
 export function editLogs(schema: Schema, namespace: string, logs: readonly LogToPut[]): Statement {
   const text = `UPDATE ${schema.sql}.log l
-    SET at = u.at, header = u.header, seals = u.seals, words = u.words, redactions = u.redactions
+    SET at = u.at, header = u.header, seals = u.seals, words = u.words, redactions = u.redactions,
+      block = NULL
     FROM unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::text[])
       AS u (c, version, at, header, seals, words, redactions)
     WHERE l.ns = $1 AND l.c = u.c AND l.version = u.version`;

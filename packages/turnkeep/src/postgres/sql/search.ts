@@ -29,11 +29,11 @@ export function lockEnds(schema: Schema, namespace: string): Statement {
 }
 
 /**
- * Answers `position, c, version, at, header, seals, words, redactions` of the commits after a position, for the index. Their
+ * Answers `position, c, version, at, header, seals, words, redactions, c, block` of the commits after a position, for the index. Their
  * log records are locked: words that go meanwhile wait, and then go from the index too.
  */
 export function readToFold(schema: Schema, namespace: string, after: number, limit: number): Statement {
-  const text = `SELECT f.position, f.c, l.version, l.at, l.header, l.seals, l.words, l.redactions
+  const text = `SELECT f.position, f.c, l.version, l.at, l.header, l.seals, l.words, l.redactions, l.c, l.block
     FROM ${schema.sql}.feed f JOIN ${schema.sql}.log l ON l.ns = $1 AND l.c = f.c AND l.version = f.version
     WHERE f.ns = $1 AND f.position > $2 ORDER BY f.position LIMIT $3 FOR SHARE OF l`;
   return { name: 'tk_read_to_fold', text, values: [namespace, after, limit] };
@@ -93,10 +93,10 @@ export function findFolded(schema: Schema, namespace: string, pattern: string, s
   return { name: `tk_find_folded${owned === '' ? '' : '_owned'}`, text, values: [namespace, ...values, pattern] };
 }
 
-/** Answers `position, id, version, at, header, seals, words, redactions` of commits, newest first: to look for words. */
+/** Answers `position, id, version, at, header, seals, words, redactions, c, block` of commits, newest first: to look for words. */
 export function readToScan(schema: Schema, namespace: string, stretch: Stretch): Statement {
   const { owned, values } = stretchValues(stretch, 'f.c');
-  const text = `SELECT f.position, h.id, l.version, l.at, l.header, l.seals, l.words, l.redactions
+  const text = `SELECT f.position, h.id, l.version, l.at, l.header, l.seals, l.words, l.redactions, l.c, l.block
     FROM ${schema.sql}.feed f
     JOIN ${schema.sql}.heads h ON h.ns = $1 AND h.c = f.c
     JOIN ${schema.sql}.log l ON l.ns = $1 AND l.c = f.c AND l.version = f.version

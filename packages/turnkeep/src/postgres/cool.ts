@@ -1,0 +1,193 @@
+import { packBlock, packBlockAside } from '../archive/block.ts';
+import type { CoolOptions } from '../core/backend.ts';
+import { nextToCool } from '../core/cool.ts';
+import type { CoolingPolicy } from '../core/cool.ts';
+import { TurnkeepError } from '../core/errors.ts';
+import type { ConversationId } from '../core/ids.ts';
+import type { LogRecord } from '../core/log.ts';
+import type { Ask } from './ask.ts';
+import { ownerOf, readBlock } from './blocks.ts';
+import type { Session, SqlRow } from './driver.ts';
+import { Loader, storedHead } from './loader.ts';
+import { unpackLog } from './log-codec.ts';
+import { attempt } from './reading.ts';
+import { inSession } from './session.ts';
+import { Snapshot } from './snapshot.ts';
+import {
+  addBlock,
+  dirtyBlock,
+  editedLogs,
+  emptyLogs,
+  lastCooled,
+  longerThan,
+  nextDirty,
+  putBlock,
+} from './sql/blocks.ts';
+import { lockHeads } from './sql/lock-heads.ts';
+import { begin, beginSnapshot, commit, enterBounded, enterNamespace, rollback } from './sql/transaction.ts';
+import type { Store } from './store.ts';
+
+const LOCK_MS = 5_000;
+const IDLE_MS = 60_000;
+/** Log records that are loaded together. */
+const LOGS = 64;
+
+/** Cools all that may cool of a namespace, a block at a time; answers how many commits moved. */
+export async function coolNamespace(
+  store: Store,
+  namespace: string,
+  hotMessages: number,
+  { signal, onProgress }: CoolOptions,
+): Promise<number> {
+  let moved = 0;
+  for (let after = ''; ;) {
+    const ids = await conversationsAfter(store, namespace, after, hotMessages);
+    for (const id of ids) {
+      after = id;
+      for (let outcome = await cool(); outcome !== 0; outcome = await cool()) {
+        if (outcome === 'raced') continue;
+        moved += outcome;
+        onProgress?.(moved);
+      }
+      async function cool() {
+        if (signal?.aborted) throw new TurnkeepError('aborted', { reason: String(signal.reason) });
+        return coolBlock(store, namespace, id, { hotMessages, rest: 'cools' });
+      }
+    }
+    if (ids.length === 0) return moved;
+  }
+}
+
+async function conversationsAfter(store: Store, namespace: string, after: string, hotMessages: number) {
+  return inSession(store, async (session) => {
+    const read = longerThan(store.schema, namespace, after, hotMessages);
+    const results = await session.run([beginSnapshot(), enterNamespace(namespace), read, commit()]);
+    return (results[2] ?? []).map(([id]) => id as ConversationId); // a text column
+  });
+}
+
+/**
+ * Cools one block of a conversation; answers how many commits moved, and `raced` where they had changed meanwhile. They are
+ * read and compressed while nothing is locked; under the head's lock they are only read again, compared and swapped.
+ */
+export async function coolBlock(
+  store: Store,
+  namespace: string,
+  id: ConversationId,
+  policy: CoolingPolicy,
+): Promise<number | 'raced'> {
+  const logs = await inSession(store, (session) => readNext(store, session, namespace, id, policy));
+  const { c } = logs;
+  if (c === undefined || logs.next.length === 0) return 0;
+  const bytes = await packBlockAside(ownerOf(namespace, c), logs.next);
+  const isSwapped = await inSession(store, (session) =>
+    swap(store, session, { namespace, id, logs: logs.next, bytes }),
+  );
+  return isSwapped ? logs.next.length : 'raced';
+}
+
+interface Next {
+  readonly c?: string | undefined;
+  readonly next: readonly LogRecord[];
+}
+
+async function readNext(
+  { schema }: Store,
+  session: Session,
+  namespace: string,
+  id: ConversationId,
+  policy: CoolingPolicy,
+): Promise<Next> {
+  const start = [beginSnapshot(), enterNamespace(namespace), lastCooled(schema, namespace, id)];
+  const results = await session.run(start);
+  const cooled = Number(results[2]?.[0]?.[0] ?? 0);
+  const snapshot = new Snapshot();
+  const loader = new Loader(schema, namespace, snapshot);
+  for (;;) {
+    const tried = attempt(snapshot, (rows) => nextToCool(rows, id, cooled, policy));
+    if ('result' in tried) {
+      await session.run([commit()]);
+      return { c: snapshot.stored(id)?.c, next: tried.result };
+    }
+    await loader.loadMissing(session, [tried.ask, ...logsAfter(tried.ask)]);
+  }
+}
+
+function logsAfter(ask: Ask): readonly Ask[] {
+  if (ask.kind !== 'log') return [];
+  return Array.from({ length: LOGS }, (_, at) => ({ ...ask, version: ask.version + 1 + at }));
+}
+
+interface Swap {
+  readonly namespace: string;
+  readonly id: ConversationId;
+  readonly logs: readonly LogRecord[];
+  readonly bytes: Uint8Array;
+}
+
+async function swap({ schema }: Store, session: Session, { namespace, id, logs, bytes }: Swap): Promise<boolean> {
+  const locked = await session.run([
+    begin(),
+    enterBounded(namespace, LOCK_MS, IDLE_MS),
+    lockHeads(schema, namespace, [id], true),
+  ]);
+  const head = locked[2]?.[0];
+  const snapshot = new Snapshot();
+  const asks = logs.map(({ version }): Ask => ({ kind: 'log', conversation: id, version }));
+  if (head) await new Loader(schema, namespace, snapshot).load(session, asks);
+  const isStill = head !== undefined && logs.every((log) => isSame(log, snapshot.log(id, log.version)));
+  if (!isStill) {
+    await session.run([rollback()]);
+    return false;
+  }
+  const [first, last] = [logs[0]?.version ?? 0, logs.at(-1)?.version ?? 0];
+  const block = { c: storedHead(head).c, first, last, bytes };
+  await session.run([addBlock(schema, namespace, block), emptyLogs(schema, namespace, block), commit()]);
+  return true;
+}
+
+/** Both were made by the same code: the same text if they say the same. */
+function isSame(log: LogRecord, found: LogRecord | undefined): boolean {
+  return found !== undefined && JSON.stringify(log) === JSON.stringify(found);
+}
+
+/** Takes words that went out of the blocks of a namespace: each is written anew, with its commits as they are now. */
+export async function cleanBlocks(store: Store, namespace: string, signal?: AbortSignal): Promise<void> {
+  for (;;) {
+    if (signal?.aborted) throw new TurnkeepError('aborted', { reason: String(signal.reason) });
+    if (!(await inSession(store, (session) => cleanBlock(store, session, namespace)))) return;
+  }
+}
+
+/** False when there is none. */
+async function cleanBlock({ schema }: Store, session: Session, namespace: string): Promise<boolean> {
+  const start = [begin(), enterBounded(namespace, LOCK_MS, IDLE_MS)];
+  const found = await session.run([...start, nextDirty(schema, namespace)]);
+  const id = found.at(-1)?.[0]?.[0] as ConversationId | undefined; // a text column
+  const [[head] = []] = id === undefined ? [] : await session.run([lockHeads(schema, namespace, [id], true)]);
+  const c = head && storedHead(head).c;
+  const [[row] = []] = c === undefined ? [] : await session.run([dirtyBlock(schema, namespace, c)]);
+  if (c === undefined || !row) {
+    await session.run([commit()]);
+    return id !== undefined;
+  }
+  const [first, last] = [Number(row[1]), Number(row[2])];
+  const [edited = []] = await session.run([editedLogs(schema, namespace, c, first, last)]);
+  const block = { c, first, last, bytes: cleaned(namespace, { c, first }, row, edited) };
+  await session.run([putBlock(schema, namespace, block), emptyLogs(schema, namespace, block), commit()]);
+  return true;
+}
+
+function cleaned(
+  namespace: string,
+  place: { c: string; first: number },
+  row: SqlRow,
+  edited: readonly SqlRow[],
+): Uint8Array {
+  const byVersion = new Map(edited.map(unpackLog).map((log) => [log.version, log]));
+  const logs = readBlock(namespace, place, row).logs();
+  return packBlock(
+    ownerOf(namespace, place.c),
+    logs.map((log) => byVersion.get(log.version) ?? log),
+  );
+}
