@@ -77,18 +77,22 @@ async function search(
   assertPageLimit(limit);
   const cursor = options.after === undefined ? undefined : parseCursor(options.after);
   if (isBlank(text)) return { hits: [], next: null, damage: [] };
-  const page = new Page(limit, cursor);
+  let page = new Page(limit, cursor);
   const foldedQuery = fold(text);
   let before = cursor && String(cursor.taken ? cursor.commit + 1 : cursor.commit);
   for (;;) {
     assertNotAborted(options.signal);
     const query = { text, conversationId, before, limit: CANDIDATES };
     const found = await access.backend.search(namespace, query, options.signal);
-    const next = await access.read(namespace, (rows) => {
+    const begun = page;
+    const taken = await access.read(namespace, (rows) => {
+      // A reading may be run again from its start: what it adds goes to a copy.
+      const filled = begun.copy();
       const bodies = new Bodies(rows, access.surroundings.sha256);
-      return page.take(bodies, found, foldedQuery, scopeOf(rows));
+      return { page: filled, next: filled.take(bodies, found, foldedQuery, scopeOf(rows)) };
     });
-    if (next !== undefined) return page.ending(next);
+    page = taken.page;
+    if (taken.next !== undefined) return page.ending(taken.next);
     if (found.next === undefined) return page.ending(null);
     before = found.next;
   }
@@ -128,6 +132,13 @@ class Page {
   constructor(limit: number, start: Cursor | undefined) {
     this.#limit = limit;
     this.#start = start;
+  }
+
+  copy(): Page {
+    const copy = new Page(this.#limit, this.#start);
+    copy.#hits.push(...this.#hits);
+    copy.#damage.push(...this.#damage);
+    return copy;
   }
 
   ending(next: string | null): SearchPage {
