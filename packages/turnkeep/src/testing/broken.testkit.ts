@@ -112,12 +112,15 @@ export class FakeBackend implements Backend {
     return collectAll(rows, (writes) => this.write(namespace, writes));
   }
 
-  async cool(namespace: NamespaceId, { hotMessages = HOT_MESSAGES, signal }: CoolOptions = {}): Promise<number> {
+  async cool(namespace: NamespaceId, options: CoolOptions = {}): Promise<number> {
+    const { hotMessages = HOT_MESSAGES, signal, onProgress } = options;
     this.assertOpen(signal);
     const rows = this.place.live(namespace);
     if (!rows) return 0;
     this.sync({ cooled: namespace, hotMessages });
-    return coolAll(rows, hotMessages);
+    const moved = coolAll(rows, hotMessages);
+    if (moved > 0) onProgress?.(moved);
+    return moved;
   }
 
   async verify(): Promise<readonly StoreFault[]> {
@@ -141,6 +144,32 @@ export class FakeBackend implements Backend {
   protected assertOpen(signal?: AbortSignal): void {
     if (this.#closed) throw new TurnkeepError('closed', { what: 'the store' });
     if (signal?.aborted) throw new TurnkeepError('aborted', { reason: String(signal.reason) });
+  }
+}
+
+class CoolsOneTooMany extends FakeBackend {
+  override async cool(namespace: NamespaceId, options: CoolOptions = {}): Promise<number> {
+    const { hotMessages = HOT_MESSAGES } = options;
+    return super.cool(namespace, { ...options, hotMessages: Math.max(0, hotMessages - 1) });
+  }
+}
+
+/** Moves what is old and keeps the digests alone. */
+class LosesWhatItCools extends FakeBackend {
+  override async read<Result>(namespace: NamespaceId, reading: (rows: RowReader) => Result): Promise<Result> {
+    return super.read(namespace, (rows) =>
+      reading({
+        head: (id) => rows.head(id),
+        get: (id, key) => rows.get(id, key),
+        scan: (id, range) => rows.scan(id, range),
+        heads: (query) => rows.heads(query),
+        log: (id, version) => {
+          const log = rows.log(id, version);
+          if (log?.tier !== 'cool') return log;
+          return { ...log, records: log.records.map(({ digest }) => ({ digest, nonce: null, body: null })) };
+        },
+      }),
+    );
   }
 }
 
@@ -447,6 +476,16 @@ export const BROKEN: readonly {
   /** True where some of its cases wait for what never comes. */
   readonly hangs?: boolean;
 }[] = [
+  {
+    name: 'cools one message too many',
+    Kind: CoolsOneTooMany,
+    fails: ['R10 [same_handle] the newest messages stay hot, older ones cool, and each says so'],
+  },
+  {
+    name: 'loses the words that it cools',
+    Kind: LosesWhatItCools,
+    fails: ['R10 [same_handle] no reading can tell a cooled conversation from a hot one but by its tiers'],
+  },
   {
     name: 'acknowledges before the sync',
     Kind: AcknowledgesBeforeSync,
