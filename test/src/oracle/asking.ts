@@ -64,6 +64,8 @@ function rareQuestions(random: Random, conversation: Conversation): readonly Que
   const text = String(random.below(100));
   return [
     { ask: 'beside', conversation: id },
+    { ask: 'usage', conversation: id },
+    { ask: 'spent' },
     { ask: 'task', conversation: id, taskId: `T${1 + random.below(5)}` },
     { ask: 'search', conversation: id, text },
     { ask: 'search', conversation: id, leaf, text },
@@ -81,6 +83,7 @@ export function everyQuestion(oracle: Oracle): readonly Question[] {
       { ask: 'held', conversation: conversationId },
     ]),
     { ask: 'listing', order: 'activity', limit: 3 },
+    { ask: 'spent' },
     { ask: 'search', text: '7' },
   ];
 }
@@ -92,6 +95,7 @@ export function everythingOf(conversation: Conversation): readonly Question[] {
     { ask: 'head', conversation: id, reader: 'ann' },
     { ask: 'graph', conversation: id },
     { ask: 'beside', conversation: id },
+    { ask: 'usage', conversation: id },
     { ask: 'search', conversation: id, text: '7' },
     ...leavesOf(conversation).flatMap((leaf): readonly Question[] => [
       { ask: 'path', conversation: id, leaf },

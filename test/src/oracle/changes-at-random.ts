@@ -146,6 +146,29 @@ function answer(make: Generator, conversation: Conversation): Change {
   return { kind: 'message.append', message, ...turn };
 }
 
+function usage(make: Generator, conversation: Conversation): Change {
+  const { random } = make;
+  const known = random.pick([...conversation.usages.values()]);
+  if (known && random.oneIn(5)) {
+    const { words, usageId } = known;
+    const model = random.oneIn(2) ? {} : { model: 'another' };
+    return { ...words, ...model, usageId, kind: 'usage.record' } as unknown as Change;
+  }
+  const turn = random.pick(random.oneIn(6) ? visibleTurns(conversation) : conversation.turns);
+  const amount = random.pick(['0.1', '0.25', '3', '0.000000000000000001', `${random.below(1_000)}.5`]);
+  const cost = random.oneIn(3) ? {} : { cost: { amount, currency: random.pick(['USD', 'EUR']) } };
+  return {
+    kind: 'usage.record',
+    usageId: make.fresh('u'),
+    ...(turn && !random.oneIn(4) ? { turnId: turn.turnId } : {}),
+    provider: random.pick(['p1', 'p2']),
+    model: random.pick(['small', 'large']),
+    inputTokens: random.below(1_000),
+    ...(random.oneIn(2) ? { outputTokens: random.below(1_000), latencyMs: random.below(90) } : {}),
+    ...cost,
+  };
+}
+
 const WHEN_BUSY = ['reject', 'enqueue', 'steer', 'interrupt', 'interrupt'] as const;
 
 /** Sometimes it may wait, and then it says nothing of where it will stand. */
@@ -440,6 +463,7 @@ const CHANGES: readonly (readonly [number, Make])[] = [
   [14, answer],
   [11, submit],
   [4, input],
+  [3, usage],
   [19, advance],
   [6, select],
   [3, resolve],

@@ -1,6 +1,6 @@
 import type { Change, Commit, Envelope, JsonObject, TaskId, TurnId } from 'turnkeep/core';
 import { callsAndAnswers } from './calls.ts';
-import type { Conversation, Message, Note, Redaction, Stamp, Turn, Words } from './model.ts';
+import type { Conversation, Message, Note, Redaction, Spent, Stamp, Turn, Words } from './model.ts';
 import type { Oracle } from './oracle.ts';
 import { noteOn, pathTo } from './path.ts';
 import { refuse } from './refusal.ts';
@@ -18,6 +18,8 @@ export class Draft {
   readonly redactions: Map<Words, Redaction> = new Map();
   /** The words of messages that this commit says or repeats. */
   readonly words: Words[] = [];
+  /** What it records of usage. */
+  readonly spent: Spent[] = [];
   conversation: Conversation;
   /** The index of the change at work. */
   index = 0;

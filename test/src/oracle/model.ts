@@ -20,6 +20,7 @@ import type {
   TaskStatus,
   TurnId,
   TurnState,
+  UsageId,
 } from 'turnkeep/core';
 
 /**
@@ -210,6 +211,13 @@ export interface Interrupt {
   readonly answer: Words | null;
 }
 
+/** What a model call used, and when it was recorded. */
+export interface Spent {
+  readonly usageId: UsageId;
+  readonly words: JsonObject;
+  readonly at: number;
+}
+
 /** What a user said while a turn was at work. */
 export interface Input {
   readonly inputId: InputId;
@@ -258,6 +266,7 @@ export interface Conversation {
   readonly versions: ReadonlyMap<CommitId, number>;
   readonly operations: ReadonlyMap<OperationId, Operation>;
   readonly openOperation: OperationId | null;
+  readonly usages: ReadonlyMap<UsageId, Spent>;
   /** In the order in which they came. */
   readonly inputs: ReadonlyMap<InputId, Input>;
   readonly attempts: ReadonlyMap<AttemptId, TurnId>;
@@ -301,6 +310,7 @@ export function newConversation(conversationId: ConversationId, now: number): Co
     operations: new Map(),
     openOperation: null,
     inputs: new Map(),
+    usages: new Map(),
     attempts: new Map(),
     runs: new Map(),
     steps: new Map(),

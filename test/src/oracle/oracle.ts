@@ -4,7 +4,7 @@ import { checkFence } from './changes/attempt.ts';
 import { settle } from './changes/operation.ts';
 import { Draft } from './draft.ts';
 import { newConversation, withMember } from './model.ts';
-import type { Conversation, Tombstone } from './model.ts';
+import type { Conversation, Spent, Tombstone } from './model.ts';
 import { lastSequenceOn, pathTo } from './path.ts';
 import { refuse } from './refusal.ts';
 
@@ -15,6 +15,8 @@ import { refuse } from './refusal.ts';
  */
 export class Oracle {
   readonly #conversations = new Map<ConversationId, Conversation | Tombstone>();
+  /** All usage that was ever recorded: what was paid is paid, whatever is erased. */
+  readonly spent: Spent[] = [];
 
   /** Answers the receipt, or throws a `Refusal` and has changed nothing. */
   commit(envelope: Envelope): Receipt {
@@ -51,6 +53,7 @@ export class Oracle {
       replayed: false,
     };
     for (const [words, redaction] of draft.redactions) Object.assign(words, { content: null, redaction });
+    this.spent.push(...draft.spent);
     const moments = [
       ...before.moments,
       { receipt, asked: envelope.contentDigest, leaf: before.leaf, words: draft.words },

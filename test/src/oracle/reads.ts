@@ -8,6 +8,7 @@ import type { Seen } from './path.ts';
 import type { Question } from './questions.ts';
 import { inAnyOrder, inOrder } from './same.ts';
 import { stateOf } from './turn-states.ts';
+import { usageByDay, usageTotal } from './usage-sums.ts';
 import { windowOf } from './window.ts';
 
 /** What every reading answers, by definition: a filter over everything. */
@@ -19,6 +20,8 @@ export function answerOf(oracle: Oracle, question: Question): unknown {
       return oracle.find(question.conversation);
     case 'search':
       return search(oracle, question);
+    case 'spent':
+      return { total: usageTotal(oracle.spent), days: usageByDay(oracle.spent) };
     case 'held':
       return held(oracle, question.conversation);
     default:
@@ -26,7 +29,7 @@ export function answerOf(oracle: Oracle, question: Question): unknown {
   }
 }
 
-type Within = Exclude<Question, { ask: 'listing' | 'tombstone' | 'search' | 'held' }>;
+type Within = Exclude<Question, { ask: 'spent' | 'listing' | 'tombstone' | 'search' | 'held' }>;
 
 function answerIn(conversation: Conversation, question: Within): unknown {
   switch (question.ask) {
@@ -52,11 +55,25 @@ function answerIn(conversation: Conversation, question: Within): unknown {
     }
     case 'task':
       return ofTask(conversation, question.taskId);
+    case 'usage':
+      return usage(conversation);
     case 'beside':
       return beside(conversation);
     default:
       throw new Error('no such question');
   }
+}
+
+/** What was used, by the conversation, each of its turns, and each day; and every call as it was recorded. */
+function usage(conversation: Conversation) {
+  const all = [...conversation.usages.values()];
+  const ofTurn = (turnId: TurnId) => all.filter(({ words }) => words['turnId'] === turnId);
+  return {
+    total: usageTotal(all),
+    turns: conversation.turns.map(({ turnId }) => [turnId, usageTotal(ofTurn(turnId))]),
+    days: usageByDay(all),
+    calls: inAnyOrder(all.map(({ usageId, words, at }) => ({ ...words, usageId, recordedAt: iso(at) }))),
+  };
 }
 
 /** Every conversation by last activity or creation, the newest first; of one time, by id. */

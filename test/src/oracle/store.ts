@@ -1,6 +1,6 @@
 import type { Backend, ConversationId, Head, NamespaceId, RowReader, Surroundings, TurnId } from 'turnkeep/core';
 import { isTurnkeepError } from 'turnkeep/core';
-import { TABLES, afterSeparator, numbersIn } from '../../../packages/turnkeep/dist/core/keys.js';
+import { TABLES, afterSeparator, numbersIn, USAGE_OF } from '../../../packages/turnkeep/dist/core/keys.js';
 import { readInterrupts, readRun, readSteps } from '../../../packages/turnkeep/dist/core/read/agent.js';
 import { Bodies } from '../../../packages/turnkeep/dist/core/read/bodies.js';
 import { readCheckpoint, readPendingWrites } from '../../../packages/turnkeep/dist/core/read/checkpoint.js';
@@ -21,6 +21,9 @@ import {
 import { readBindings, readOperation } from '../../../packages/turnkeep/dist/core/read/turns.js';
 import { placedWindow } from '../../../packages/turnkeep/dist/core/read/window.js';
 import { unpackTurn } from '../../../packages/turnkeep/dist/core/rows.js';
+import { isShelf, SHELVES } from '../../../packages/turnkeep/dist/core/shelf.js';
+import { readUsage, readUsageByDay, readUsageTotal } from '../../../packages/turnkeep/dist/core/read/usage.js';
+import type { UsageTotal } from '../../../packages/turnkeep/dist/core/read/usage.js';
 import { pathTo, scanPrefix } from '../../../packages/turnkeep/dist/core/tree/path.js';
 import type { Tree } from '../../../packages/turnkeep/dist/core/tree/path.js';
 import type { Question } from './questions.ts';
@@ -116,6 +119,8 @@ class Reading {
     switch (question.ask) {
       case 'listing':
         return this.#listing(question.order, question.limit);
+      case 'spent':
+        return this.#spent(SHELVES.usage);
       case 'tombstone':
         return this.#tombstone(question.conversation);
       case 'held':
@@ -125,7 +130,10 @@ class Reading {
     }
   }
 
-  #answerIn(tree: Tree, question: Exclude<Question, { ask: 'listing' | 'tombstone' | 'held' | 'search' }>): unknown {
+  #answerIn(
+    tree: Tree,
+    question: Exclude<Question, { ask: 'spent' | 'listing' | 'tombstone' | 'held' | 'search' }>,
+  ): unknown {
     switch (question.ask) {
       case 'head':
         return this.#head(tree.head, question.reader);
@@ -154,6 +162,8 @@ class Reading {
       }
       case 'task':
         return messagesOfTask(tree, question.taskId).map(({ row }) => row.messageId);
+      case 'usage':
+        return this.#usage(tree);
       case 'beside':
         return this.#beside(tree);
       default:
@@ -171,7 +181,7 @@ class Reading {
     const ids: ConversationId[] = [];
     for (let after: { at: number; conversationId: ConversationId } | undefined; ;) {
       const heads = this.#rows.heads({ order, limit, after });
-      ids.push(...heads.map((head) => head.conversationId));
+      ids.push(...heads.map((head) => head.conversationId).filter((id) => !isShelf(id)));
       const last = heads.at(-1);
       if (!last || heads.length < limit) return ids;
       after = { at: order === 'activity' ? last.lastActivityAt : last.createdAt, conversationId: last.conversationId };
@@ -227,6 +237,24 @@ class Reading {
       active: readActiveTask(tree, this.#bodies, path, at)?.taskId ?? null,
       latest: readLatestTask(tree, this.#bodies, path, at)?.taskId ?? null,
     };
+  }
+
+  #usage(tree: Tree) {
+    const own = tree.head.conversationId;
+    const ids = scanPrefix(this.#rows, own, TABLES.usages).map((row) => row.key.slice(1));
+    return {
+      ...this.#spent(own),
+      turns: ownTurnIds(this.#rows, own).map((turnId) => [
+        turnId,
+        inModels(readUsageTotal(this.#rows, own, USAGE_OF.turn(turnId))),
+      ]),
+      calls: inAnyOrder(ids.map((usageId) => readUsage(tree, this.#bodies, usageId))),
+    };
+  }
+
+  #spent(owner: ConversationId) {
+    const days = readUsageByDay(this.#rows, owner, 0, 100_000);
+    return { total: inModels(readUsageTotal(this.#rows, owner, USAGE_OF.all)), days: days.map(inModels) };
   }
 
   #beside(tree: Tree) {
@@ -314,6 +342,8 @@ class Reading {
       TABLES.interruptIds,
       TABLES.readers,
       TABLES.inputs,
+      TABLES.usages,
+      TABLES.usageSums,
       TABLES.waiting,
     ];
     return {
@@ -339,8 +369,18 @@ function ownTurnIds(rows: RowReader, own: ConversationId): readonly TurnId[] {
   return inOrder.map((turn) => turn.turnId);
 }
 
+/** The oracle names models in its own order. */
+function inModels<Total extends UsageTotal>(total: Total): Total {
+  const models = [...total.models].sort((left, right) => (nameOf(left) < nameOf(right) ? -1 : 1));
+  return { ...total, models };
+}
+
 /** Which record of its commit holds a change's words is no business of the oracle's. */
 export function withoutRecord(event: object): object {
   const { record: _record, ...rest } = event as { readonly record?: number };
   return rest;
+}
+
+function nameOf({ provider, model }: { readonly provider: string; readonly model: string }): string {
+  return `${provider} ${model}`;
 }

@@ -14,6 +14,7 @@ import type {
   SummaryId,
   TaskId,
   TurnId,
+  UsageId,
 } from './ids.ts';
 import type { Json } from './json.ts';
 import type { Author, Fence, NewMessage, Part } from './message.ts';
@@ -406,6 +407,32 @@ export interface CommitmentExpire extends OnPath {
   readonly which: CommitmentSelector;
 }
 
+/**
+ * What a model call used, as its provider counts it; it belongs in the commit of what the call paid for. The same usage
+ * id again is a no-op with the same content, a conflict with other content.
+ */
+export interface UsageRecord {
+  readonly kind: 'usage.record';
+  /** The provider's id of the call, where it is known: then no two commits count it twice. */
+  readonly usageId?: UsageId | undefined;
+  /** The own turn that it is counted for, whatever its state. Absent: the conversation alone. */
+  readonly turnId?: TurnId | undefined;
+  readonly provider: string;
+  readonly model: string;
+  readonly inputTokens?: number | undefined;
+  readonly cachedInputTokens?: number | undefined;
+  readonly cacheWriteTokens?: number | undefined;
+  readonly outputTokens?: number | undefined;
+  readonly reasoningTokens?: number | undefined;
+  readonly latencyMs?: number | undefined;
+  /** `amount` is a decimal as text: sums are exact. */
+  readonly cost?: { readonly amount: string; readonly currency: string } | undefined;
+  /** What it was for: `answer`, `title`, `summary`; a code. */
+  readonly purpose?: string | undefined;
+  /** The provider's own account. */
+  readonly raw?: Json | undefined;
+}
+
 /** Lossy text for the path up to and with `upTo`. Requires `expect.transcript`: what it was made from. */
 export interface SummaryCommit extends OnPath {
   readonly kind: 'summary.commit';
@@ -464,7 +491,8 @@ export type Change =
   | CommitmentAdd
   | CommitmentResolve
   | CommitmentExpire
-  | SummaryCommit;
+  | SummaryCommit
+  | UsageRecord;
 
 export type ChangeKind = Change['kind'];
 export type ChangeOf<Kind extends ChangeKind> = Extract<Change, { readonly kind: Kind }>;

@@ -7,7 +7,7 @@ import { TurnkeepError, assert, isTurnkeepError } from './errors.ts';
 import { newHead } from './head.ts';
 import type { Head, RecordRef } from './head.ts';
 import { headerAt } from './header.ts';
-import type { ConversationId, MessageId, OperationId, TurnId } from './ids.ts';
+import type { ConversationId, MessageId, OperationId, TurnId, UsageId } from './ids.ts';
 import type { Json } from './json.ts';
 import { KEYS } from './keys.ts';
 import type { LogHeader } from './log.ts';
@@ -89,7 +89,13 @@ function commitReplay(rows: RowReader, envelope: Envelope, sha256: Sha256): Rece
   return receiptOf(conversationId, header, true);
 }
 
-const REPEATING_KINDS: ReadonlySet<string> = new Set(['message.append', 'turn.submit', 'input.deliver', 'step.start']);
+const REPEATING_KINDS: ReadonlySet<string> = new Set([
+  'message.append',
+  'turn.submit',
+  'input.deliver',
+  'usage.record',
+  'step.start',
+]);
 
 /** What a stored fingerprint was salted with; `undefined` once words of the commit are gone: then its id alone tells it. */
 function saltsOf(rows: RowReader, conversationId: ConversationId, header: LogHeader): readonly string[] | undefined {
@@ -108,6 +114,10 @@ function saltsOf(rows: RowReader, conversationId: ConversationId, header: LogHea
 
 /** The record of the words that a change repeated. */
 function saidBefore(tree: Tree, event: ChangeEvent): RecordRef | undefined {
+  if (event.kind === 'usage.record') {
+    const [version, index] = tree.rows.get(tree.head.conversationId, KEYS.usage(event['usageId'] as UsageId)) ?? [];
+    return { owner: tree.head.conversationId, version: version as number, index: index as number };
+  }
   if (event.kind !== 'step.start') return findMessage(tree, event['messageId'] as MessageId)?.row.ref;
   const owner = tree.head.conversationId;
   const step = tree.rows.get(owner, KEYS.step(event['turnId'] as TurnId, event['key'] as string));

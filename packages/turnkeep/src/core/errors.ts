@@ -89,6 +89,7 @@ export interface ErrorDetails {
   no_task: { readonly taskId: string };
   commitment_exists: { readonly commitmentId: string };
   no_commitment: { readonly commitmentId?: string | undefined; readonly matching?: string | undefined };
+  usage_conflict: { readonly usageId: string };
   summary_not_longer: { readonly upTo: string; readonly covered: string };
   // Reading
   context_too_large: {
@@ -181,6 +182,7 @@ export const ERRORS: { readonly [Code in ErrorCode]: ErrorRule } = {
   no_task: { retry: 'never', says: 'No such task is visible on this path' },
   commitment_exists: { retry: 'never', says: 'The commitment exists' },
   no_commitment: { retry: 'never', says: 'No open commitment fits' },
+  usage_conflict: { retry: 'never', says: 'The usage was recorded with other content' },
   summary_not_longer: { retry: 'after_reread', says: 'The summary does not cover more than the last one' },
   context_too_large: { retry: 'never', says: 'What a model must be told does not fit the budget' },
   bad_cursor: { retry: 'after_reread', says: 'The cursor does not fit this conversation' },

@@ -19,6 +19,7 @@ export type SummaryId = Brand<'summary'>;
 export type AttemptId = Brand<'attempt'>;
 export type RunId = Brand<'run'>;
 export type InterruptId = Brand<'interrupt'>;
+export type UsageId = Brand<'usage'>;
 /** The operation that starts a turn with an input has the input's id. */
 export type InputId = OperationId;
 

@@ -31,6 +31,41 @@ export function prefixEnd(prefix: string): string {
   return prefix.slice(0, last) + String.fromCharCode(prefix.charCodeAt(last) + 1);
 }
 
+/** What usage is added up by. */
+interface UsageBy {
+  readonly provider: string;
+  readonly model: string;
+  /** Empty where no cost was said. */
+  readonly currency: string;
+}
+
+/** What usage is added up for. */
+export const USAGE_OF = {
+  all: 'a',
+  /** Days since the epoch, in UTC. */
+  day: (day: number) => `d${numberKey(day)}`,
+  turn: (turnId: string) => `t${turnId}`,
+} as const;
+
+const DAY_MS = 86_400_000;
+
+/** Days since the epoch, in UTC. */
+export function dayOf(at: number): number {
+  return Math.floor(at / DAY_MS);
+}
+
+/** A day as `2026-11-29`. */
+export function dayText(day: number): string {
+  return new Date(day * DAY_MS).toISOString().slice(0, 10);
+}
+
+/** What a key of a sum says: its day, where it is of one, and what it is by. */
+export function usageSumParts(key: string): UsageBy & { readonly day: number } {
+  const [scope = '', provider = '', model = '', currency = ''] = key.slice(1).split(SEPARATOR);
+  const day = scope.startsWith('d') ? (numbersIn(scope, 1)[0] as number) : -1;
+  return { day, provider, model, currency };
+}
+
 export const KEYS = {
   branch: (branch: number) => `b${numberKey(branch)}`,
   turn: (branch: number, position: number) => `t${numberKey(branch)}${numberKey(position)}`,
@@ -82,6 +117,11 @@ export const KEYS = {
   input: (inputId: string) => `Q${inputId}`,
   /** An input that waits, by the stamp at which it came. */
   waiting: (version: number, index: number) => `q${numberKey(version)}${numberKey(index)}`,
+  usage: (usageId: string) => `U${usageId}`,
+  /** What a scope of {@link USAGE_OF} used, by model and currency. */
+  usageSum: (scope: string, by: UsageBy) =>
+    `z${scope}${SEPARATOR}${by.provider}${SEPARATOR}${by.model}${SEPARATOR}${by.currency}`,
+  usageSumsOf: (scope: string) => `z${scope}${SEPARATOR}`,
   reader: (reader: string) => `r${reader}`,
 } as const;
 
@@ -114,6 +154,8 @@ export const TABLES = {
   interruptIds: 'I',
   inputs: 'Q',
   waiting: 'q',
+  usages: 'U',
+  usageSums: 'z',
   readers: 'r',
 } as const;
 

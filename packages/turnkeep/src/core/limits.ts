@@ -34,6 +34,10 @@ export const LIMITS = {
   openInterrupts: 256,
   /** Inputs of one conversation that wait. */
   waitingInputs: 256,
+  /** Tokens of one kind in one record of usage; likewise its milliseconds. */
+  usageCount: 1_000_000_000,
+  /** Characters of the amount of a cost. */
+  amountDigits: 64,
   /** Messages of one window or page. */
   pageMessages: 1_000,
   /** Rows of one listing page. */

@@ -248,6 +248,7 @@ function rowProblem(rows: RowReader, head: Head, row: Row): Problem | undefined 
       const isThere = status !== 'waiting' || hasRecord(rows, { owner: own, ...words });
       return isThere ? undefined : dangling('a record');
     }
+    case TABLES.usages:
     case TABLES.contents:
     case TABLES.checkpoints:
     case TABLES.pendingWrites: {

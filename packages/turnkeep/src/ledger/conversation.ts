@@ -57,6 +57,7 @@ import type { PathOptions } from './path-reads.ts';
 import { searchConversation } from './search.ts';
 import type { ConversationSearch, SearchPage } from './search.ts';
 import { Tasks } from './tasks.ts';
+import { ConversationUsage } from './usage.ts';
 import { watchConversation } from './watch.ts';
 import type { ConversationEvent, WatchOptions } from './watch.ts';
 import { assertObject } from './given.ts';
@@ -106,6 +107,7 @@ export class Conversation {
   readonly commitments: Commitments;
   readonly checkpoints: Checkpoints;
   readonly inputs: Inputs;
+  readonly usage: ConversationUsage;
   readonly #access: ConversationAccess;
 
   constructor(access: Access, namespace: NamespaceId, id: ConversationId) {
@@ -115,6 +117,7 @@ export class Conversation {
     this.commitments = new Commitments(this.#access);
     this.checkpoints = new Checkpoints(this.#access);
     this.inputs = new Inputs(this.#access);
+    this.usage = new ConversationUsage(this.#access);
   }
 
   // ---- Writing

@@ -21,5 +21,6 @@ export type { OpenOptions } from './open.ts';
 export type { PathOptions } from './path-reads.ts';
 export type { ConversationSearch, SearchOptions, SearchPage } from './search.ts';
 export type { Tasks } from './tasks.ts';
+export type { ConversationUsage, DayRange, NamespaceUsage } from './usage.ts';
 export type { VerifyOptions, VerifyProgress, VerifyReport } from './verify.ts';
 export type { ConversationEvent, NamespaceEvent, WatchOptions } from './watch.ts';

@@ -11,6 +11,7 @@ import { conversationInfo } from '../core/read/listing.ts';
 import type { ConversationInfo } from '../core/read/listing.ts';
 import type { Receipt } from '../core/receipt.ts';
 import { id } from '../core/shapes.ts';
+import { isShelf } from '../core/shelf.ts';
 import type { Access } from './access.ts';
 import { Conversation } from './conversation.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
@@ -22,6 +23,7 @@ import { assertPageLimit } from './page-limit.ts';
 import { sweepScratch } from './scratch.ts';
 import { searchNamespace } from './search.ts';
 import type { SearchOptions, SearchPage } from './search.ts';
+import { NamespaceUsage } from './usage.ts';
 import { watchNamespace } from './watch.ts';
 import type { NamespaceEvent, WatchOptions } from './watch.ts';
 import { assertObject } from './given.ts';
@@ -63,11 +65,13 @@ const listCursor: z.ZodType<ListCursor> = z.strictObject({
 /** One tenant's conversations. Nothing is ever read or written across namespaces. */
 export class Namespace {
   readonly id: NamespaceId;
+  readonly usage: NamespaceUsage;
   readonly #access: Access;
 
   constructor(access: Access, id: NamespaceId) {
     this.#access = access;
     this.id = id;
+    this.usage = new NamespaceUsage(access, id);
   }
 
   /** A handle; the conversation itself comes with its first commit. */
@@ -175,7 +179,9 @@ function placeOf(head: Head, order: 'activity' | 'created'): NonNullable<HeadQue
 }
 
 function isListed(head: Head, options: ListOptions): boolean {
-  return head.erasedAt === null && (options.archived ?? head.archived) === head.archived;
+  return (
+    !isShelf(head.conversationId) && head.erasedAt === null && (options.archived ?? head.archived) === head.archived
+  );
 }
 
 function fits(info: ConversationInfo, options: ListOptions): boolean {

@@ -98,7 +98,7 @@ interface LaneParts {
 class Lane {
   readonly #parts: LaneParts;
   #waiting: WaitingCommit[] = [];
-  /** Conversations that a group is at work on. */
+  /** Conversations that a group is at work on, and what it locks besides. */
   readonly #taken = new Set<ConversationId>();
   #groups = 0;
   #lines = 0;
@@ -247,16 +247,16 @@ class Lane {
     }
     const set = new Set(taken);
     this.#waiting = this.#waiting.filter((job) => !set.has(job));
-    for (const job of taken) this.#taken.add(job.conversation);
+    for (const id of taken.flatMap(({ locks }) => locks)) this.#taken.add(id);
     return taken;
   }
 
   #isFree(job: WaitingCommit): boolean {
-    return !this.#taken.has(job.conversation);
+    return !job.locks.some((id) => this.#taken.has(id));
   }
 
   #release(jobs: readonly WaitingCommit[]): void {
-    for (const job of jobs) this.#taken.delete(job.conversation);
+    for (const id of jobs.flatMap(({ locks }) => locks)) this.#taken.delete(id);
   }
 
   #leftMs(jobs: readonly WaitingCommit[]): number {

@@ -3,6 +3,7 @@ import { decide } from '../core/decide.ts';
 import type { Decision } from '../core/decide.ts';
 import type { ConversationId } from '../core/ids.ts';
 import { Overlay } from '../core/overlay.ts';
+import { isShelf } from '../core/shelf.ts';
 import type { Receipt } from '../core/receipt.ts';
 import type { Ask } from './ask.ts';
 import { drawNumber } from './conversation-number.ts';
@@ -101,7 +102,7 @@ class Group<J extends Job> implements DecidedGroup<J> {
     const own = distinct(jobs.map(({ envelope }) => envelope.commit.conversationId));
     const all = distinct(jobs.flatMap(locksOf)).sort();
     const others = all.filter((id) => !own.includes(id));
-    const maybeNew = own.filter((id) => !exists(id)).sort();
+    const maybeNew = [...own, ...others.filter(isShelf)].filter((id) => !exists(id)).sort();
     const { schema } = this.#store;
     const results = await this.#connection.run([
       ...enter,
@@ -133,9 +134,9 @@ class Group<J extends Job> implements DecidedGroup<J> {
     }
   }
 
-  #plan({ envelope: { commit } }: J): readonly Ask[] {
-    const stored = this.#snapshot.stored(commit.conversationId);
-    return stored ? readPlan(commit, stored, this.#store.sha256) : [];
+  #plan({ envelope }: J): readonly Ask[] {
+    const stored = this.#snapshot.stored(envelope.commit.conversationId);
+    return stored ? readPlan(envelope, stored, this.#store.sha256) : [];
   }
 
   #decideOnce(): readonly Ask[] {

@@ -1,11 +1,13 @@
+import type { Envelope } from '../core/backend.ts';
 import type { Change, Commit, Parent } from '../core/change.ts';
 import { contentAddress } from '../core/digest.ts';
 import type { Sha256 } from '../core/digest.ts';
 import { encode } from '../core/encoding.ts';
 import type { ConversationId } from '../core/ids.ts';
-import { KEYS, numberKey, prefixEnd, TABLES } from '../core/keys.ts';
+import { dayOf, KEYS, numberKey, prefixEnd, TABLES, USAGE_OF } from '../core/keys.ts';
 import { callsOf } from '../core/message.ts';
 import { ENTRIES } from '../core/rows.ts';
+import { SHELVES } from '../core/shelf.ts';
 import type { Ask } from './ask.ts';
 import type { StoredHead } from './snapshot.ts';
 
@@ -14,18 +16,22 @@ const RECENT_TURNS = 8;
 /** As many entries as core reads at a time. */
 const RECENT_ENTRIES = 8;
 
-/** The conversations whose heads a commit locks: its own and the one that it forks. */
+/** The conversations whose heads a commit locks: its own, the one that it forks, the shelf that it adds to. */
 export function conversationsOf(commit: Commit): readonly ConversationId[] {
-  const sources = commit.changes.flatMap((change) => (change.kind === 'conversation.fork' ? [change.source] : []));
-  return [...new Set([commit.conversationId, ...sources])];
+  return [...new Set([commit.conversationId, ...commit.changes.flatMap(besides)])];
+}
+
+function besides(change: Change): readonly ConversationId[] {
+  if (change.kind === 'conversation.fork') return [change.source];
+  return change.kind === 'usage.record' ? [SHELVES.usage] : [];
 }
 
 /**
  * What deciding a commit will most likely ask for, given the head of its conversation, so that one round trip loads it.
  * A guess costs a key lookup where it is wrong, and a round trip where it is missing; neither changes an answer.
  */
-export function readPlan(commit: Commit, stored: StoredHead, sha256: Sha256): readonly Ask[] {
-  const plan = new Plan(commit, stored);
+export function readPlan({ commit, now }: Envelope, stored: StoredHead, sha256: Sha256): readonly Ask[] {
+  const plan = new Plan(commit, stored, now);
   plan.key(KEYS.commit(commit.commitId));
   plan.key(KEYS.branch(0));
   const { leaf, busy, openOperation } = stored.head;
@@ -50,7 +56,11 @@ class Plan {
   readonly #makesTurns: boolean;
   readonly #asked = new Set<string>();
 
-  constructor(commit: Commit, stored: StoredHead) {
+  /** Milliseconds. */
+  readonly now: number;
+
+  constructor(commit: Commit, stored: StoredHead, now: number) {
+    this.now = now;
     const made = commit.changes.filter(({ kind }) => MAKES_TURNS.has(kind));
     this.makesSeveralTurns = made.length > 1;
     this.#makesTurns = made.length > 0;
@@ -60,6 +70,11 @@ class Plan {
 
   key(key: string): void {
     if (this.#isNew(key)) this.asks.push({ kind: 'row', conversation: this.#conversation, key });
+  }
+
+  /** A row of another conversation. */
+  keyOf(conversation: ConversationId, key: string): void {
+    if (this.#isNew(`${conversation} ${key}`)) this.asks.push({ kind: 'row', conversation, key });
   }
 
   last(prefix: string, limit = 1, to: string = prefixEnd(prefix)): void {
@@ -202,6 +217,9 @@ function planChange(plan: Plan, change: Change, sha256: Sha256): void {
     case 'checkpoint.write':
       planCheckpoint(plan, change, sha256);
       break;
+    case 'usage.record':
+      planUsage(plan, change);
+      break;
     case 'conversation.update':
       plan.fields();
       if (change.readThrough) plan.key(KEYS.reader(sha256(change.readThrough.reader)));
@@ -212,6 +230,20 @@ function planChange(plan: Plan, change: Change, sha256: Sha256): void {
       break;
     default:
       planEntry(plan, change);
+  }
+}
+
+function planUsage(plan: Plan, change: Extract<Change, { kind: 'usage.record' }>): void {
+  const { usageId = '', turnId, provider, model, cost } = change;
+  const by = { provider, model, currency: cost?.currency ?? '' };
+  plan.key(KEYS.usage(usageId));
+  if (turnId !== undefined) {
+    plan.turn(turnId);
+    plan.key(KEYS.usageSum(USAGE_OF.turn(turnId), by));
+  }
+  for (const scope of [USAGE_OF.all, USAGE_OF.day(dayOf(plan.now))]) {
+    plan.key(KEYS.usageSum(scope, by));
+    plan.keyOf(SHELVES.usage, KEYS.usageSum(scope, by));
   }
 }
 

@@ -5,6 +5,7 @@ import type { Receipt } from '../core/receipt.ts';
 import { monotonicNow } from '../platform/clock.ts';
 import type { Job } from './group.ts';
 import { storeError } from './driver-errors.ts';
+import { conversationsOf } from './read-plan.ts';
 
 /** A commit from its call to its answer, over as many tries as it takes. */
 export class WaitingCommit implements Job {
@@ -13,6 +14,8 @@ export class WaitingCommit implements Job {
   readonly answer: Promise<Receipt>;
   readonly #since = monotonicNow();
   readonly #settlers: { readonly resolve: (receipt: Receipt) => void; readonly reject: (error: Error) => void };
+  /** The conversations that it will lock, as far as it says so itself. */
+  readonly locks: readonly ConversationId[];
   /** True once somebody else held a head that it needs: it then waits in line for it, alone. */
   waitsInLine = false;
   /** True once it failed together with others: it is then tried alone. */
@@ -24,6 +27,7 @@ export class WaitingCommit implements Job {
 
   constructor(envelope: Envelope) {
     this.envelope = envelope;
+    this.locks = conversationsOf(envelope.commit);
     let settlers;
     this.answer = new Promise<Receipt>((resolve, reject) => {
       settlers = { resolve, reject };

@@ -3,6 +3,7 @@ import { TurnkeepError } from '../core/errors.ts';
 import type { Head } from '../core/head.ts';
 import type { ConversationId } from '../core/ids.ts';
 import type { LogRecord } from '../core/log.ts';
+import { isShelf } from '../core/shelf.ts';
 import { SortedRows } from '../core/sorted-rows.ts';
 import { BlockEditor, blockIn } from './cool-blocks.ts';
 import { addToTail, newConversation } from './conversation.ts';
@@ -61,10 +62,17 @@ export class StoreWriter {
         rows.get(writes.log.conversation) ?? [],
       );
     }
+    this.#openShelves(n, writes.heads);
     for (const [id, packed] of rows) if (id !== own) this.#putAtPlace(this.#known(n, id), packed);
     this.#edit(n, writes.edits);
     for (const head of writes.heads)
       if (head.conversationId !== own) this.#putHead(this.#known(n, head.conversationId), head);
+  }
+
+  /** A shelf begins with a head that no commit of its own brings. */
+  #openShelves(n: number, heads: readonly Head[]): void {
+    for (const head of heads)
+      if (isShelf(head.conversationId) && !this.#reader.conversation(n, head.conversationId)) this.#create(n, head);
   }
 
   #known(n: number, id: ConversationId): Conversation {

@@ -262,6 +262,22 @@ export const KINDS: { readonly [Kind in ChangeKind]: KindEntry<Kind> } = {
     change: { kind: 'commitment.expire', which: { matching: 'the report' } },
     other: { kind: 'commitment.expire', which: { commitmentId: 'c1' } },
   },
+  'usage.record': {
+    scene: 'working',
+    change: {
+      kind: 'usage.record',
+      usageId: 'u1',
+      turnId: 't3',
+      provider: 'some',
+      model: 'large',
+      inputTokens: 1_200,
+      cachedInputTokens: 1_000,
+      outputTokens: 30,
+      cost: { amount: '0.0042', currency: 'USD' },
+      raw: { total: 1_230 },
+    },
+    other: { kind: 'usage.record', usageId: 'u1', turnId: 't3', provider: 'some', model: 'small' },
+  },
   'summary.commit': {
     scene: 'idle',
     change: { kind: 'summary.commit', summaryId: 's1', upTo: 'm3', text: 'They asked twice.' },

@@ -219,7 +219,17 @@ const INPUTS: readonly Rejection[] = [
   },
 ];
 
+const USED = { kind: 'usage.record' as const, usageId: 'u1', provider: 'some', model: 'large' };
+
 const STATE: readonly Rejection[] = [
+  {
+    code: 'usage_conflict',
+    when: 'other usage has the id',
+    scene: 'idle',
+    before: [{ changes: [USED] }],
+    changes: [{ ...USED, model: 'small' }],
+    details: { usageId: 'u1' },
+  },
   {
     code: 'checkpoint_exists',
     when: 'it is created again',

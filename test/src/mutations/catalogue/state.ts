@@ -270,4 +270,52 @@ export const STATE: readonly Mutation[] = [
     find: ': numberKey(index)',
     replace: ': index',
   },
+  {
+    file: 'core/rules/usage.js',
+    breaks: 'usage is counted for a turn that is not there',
+    find: 'if (turnId !== undefined && !ownTurn(draft.tree, turnId))',
+    replace: 'if (false)',
+  },
+  {
+    file: 'core/rules/usage.js',
+    breaks: 'the same usage counts twice',
+    find: 'if (isKnown(draft, usageId, body))',
+    replace: 'if (isKnown(draft, usageId, body) && false)',
+  },
+  {
+    file: 'core/rules/usage.js',
+    breaks: 'other usage takes a known id',
+    find: 'if (!sameJson(draft.body(ref), body))',
+    replace: 'if (false)',
+  },
+  {
+    file: 'core/rules/usage.js',
+    breaks: 'a repeat is not told from another',
+    find: 'draft.saltWith(ref);',
+    replace: '',
+  },
+  {
+    file: 'core/rules/usage.js',
+    breaks: 'a turn is not told what it used',
+    find: '(turnId === undefined ? [] : [USAGE_OF.turn(turnId)])',
+    replace: '[]',
+  },
+  {
+    file: 'core/rules/usage.js',
+    breaks: 'the namespace counts another day than the conversation',
+    find: 'USAGE_OF.day(dayOf(draft.envelope.now))',
+    replace: 'USAGE_OF.day(0)',
+  },
+  {
+    file: 'core/rules/usage.js',
+    breaks: 'the namespace is not told',
+    find: 'for (const scope of [USAGE_OF.all, day]) add(draft, SHELVES.usage',
+    replace: 'for (const scope of []) add(draft, SHELVES.usage',
+  },
+  {
+    file: 'core/rules/usage.js',
+    breaks: 'a sum begins anew with each call',
+    find: 'before ? unpackUsage(before) : NO_USAGE',
+    replace: 'NO_USAGE',
+  },
 ];

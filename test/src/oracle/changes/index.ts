@@ -13,6 +13,7 @@ import * as message from './message.ts';
 import * as operation from './operation.ts';
 import { submit } from './submit.ts';
 import * as turn from './turn.ts';
+import * as usage from './usage.ts';
 
 type Rules = { readonly [Kind in Change['kind']]: (draft: Draft, change: ChangeOf<Kind>) => Mark };
 
@@ -53,6 +54,7 @@ const RULES: Rules = {
   'commitment.resolve': entries.endCommitments,
   'commitment.expire': entries.endCommitments,
   'summary.commit': entries.commitSummary,
+  'usage.record': usage.record,
 };
 
 /** Applies a change to the draft and answers the mark that it leaves. */

@@ -17,6 +17,7 @@ import { stepFinish, stepSettle, stepStart } from './step.ts';
 import { summaryCommit } from './summary.ts';
 import { taskAmend, taskCreate, taskTransition } from './task.ts';
 import { turnSubmit } from './submit.ts';
+import { usageRecord } from './usage.ts';
 import { leafSelect, turnAdvance, turnRecord } from './turn.ts';
 
 /** Every kind of change and its rule. A new kind is a rules file and a line here. */
@@ -57,6 +58,7 @@ export const RULES: { readonly [Kind in ChangeKind]: Rule<Kind> } = {
   'commitment.resolve': commitmentResolve,
   'commitment.expire': commitmentExpire,
   'summary.commit': summaryCommit,
+  'usage.record': usageRecord,
 };
 
 /** The rule of a change, typed for any of them: each rule only ever meets changes of its own kind. */

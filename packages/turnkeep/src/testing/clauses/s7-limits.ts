@@ -68,6 +68,25 @@ const BOUNDED: { readonly [Limit in LimitName]?: readonly Bounded[] } = {
     { changes: (size) => [{ kind: 'conversation.update', labels: list(size) }], path: `${AT}.labels` },
     { changes: (size) => [{ kind: 'conversation.update', participants: list(size) }], path: `${AT}.participants` },
   ],
+  usageCount: [
+    {
+      changes: (size) => [{ kind: 'usage.record', provider: 'some', model: 'large', inputTokens: size }],
+      path: `${AT}.inputTokens`,
+    },
+  ],
+  amountDigits: [
+    {
+      changes: (size) => [
+        {
+          kind: 'usage.record',
+          provider: 'some',
+          model: 'large',
+          cost: { amount: '1'.repeat(size), currency: 'USD' },
+        },
+      ],
+      path: `${AT}.cost.amount`,
+    },
+  ],
   stateItems: [
     { changes: (size) => [{ kind: 'state.update', blockers: list(size) }], path: `${AT}.blockers` },
     { changes: (size) => [{ kind: 'state.update', plan: list(size) }], path: `${AT}.plan` },

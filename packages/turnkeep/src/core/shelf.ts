@@ -1,0 +1,26 @@
+import { chainStart } from './digest.ts';
+import type { Draft } from './draft.ts';
+import { newHead } from './head.ts';
+import type { ConversationId } from './ids.ts';
+
+/**
+ * Rows of a namespace that belong to no single conversation stand on a shelf: a head without commits, under an id that no
+ * caller can name (ids have no control characters). A commit that writes to one writes to it as to any other conversation
+ * beside its own: under its lock, in its own write set. Shelves are listed by the seam alone.
+ */
+const MARK = '\u0001';
+
+export const SHELVES = {
+  /** Sums of usage, over all conversations. */
+  usage: `${MARK}usage` as ConversationId,
+} as const;
+
+export function isShelf(conversationId: ConversationId): boolean {
+  return conversationId.startsWith(MARK);
+}
+
+/** Makes room for the rows of a shelf, where it has none yet. */
+export function openShelf(draft: Draft, shelf: ConversationId): void {
+  if (draft.rows.head(shelf)) return;
+  draft.putOtherHead(newHead(shelf, draft.envelope.now, chainStart(draft.sha256, shelf)));
+}

@@ -1,0 +1,103 @@
+import type { UsageRecord } from '../core/change.ts';
+import { TurnkeepError } from '../core/errors.ts';
+import type { ConversationId, NamespaceId, TurnId, UsageId } from '../core/ids.ts';
+import { dayOf, dayText, USAGE_OF } from '../core/keys.ts';
+import { readUsage, readUsageByDay, readUsageTotal } from '../core/read/usage.ts';
+import type { DayUsage, Usage, UsageTotal } from '../core/read/usage.ts';
+import type { Receipt } from '../core/receipt.ts';
+import { SHELVES } from '../core/shelf.ts';
+import { ownTurn } from '../core/tree/path.ts';
+import type { Access, WriteOptions } from './access.ts';
+import type { ConversationAccess } from './conversation-access.ts';
+import { eventOf } from './receipt-event.ts';
+
+/** Days in UTC, `2026-11-29`, both included. Absent: from the first, to the last. */
+export interface DayRange {
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+}
+
+/**
+ * What the model calls of a conversation used. Sums are kept as calls are recorded: to read them costs the same however
+ * many calls there were.
+ */
+export class ConversationUsage {
+  readonly #access: ConversationAccess;
+
+  constructor(access: ConversationAccess) {
+    this.#access = access;
+  }
+
+  /**
+   * Records what a model call used, once: the same under the same id is a no-op. Better a `usage.record` in the commit of
+   * what the call paid for, so that both are there or neither.
+   */
+  async record(
+    usage: Omit<UsageRecord, 'kind'>,
+    options?: WriteOptions,
+  ): Promise<Receipt & { readonly usageId: UsageId }> {
+    const receipt = await this.#access.write([{ ...usage, kind: 'usage.record' }], options);
+    return { ...receipt, usageId: eventOf(receipt, 'usage.record')['usageId'] as UsageId };
+  }
+
+  /** A call as it was recorded. */
+  async get(usageId: UsageId): Promise<Usage | undefined> {
+    return this.#access.view(({ tree, bodies }) => readUsage(tree, bodies, usageId));
+  }
+
+  async total(): Promise<UsageTotal> {
+    return this.#access.view(({ tree }) => readUsageTotal(tree.rows, tree.head.conversationId, USAGE_OF.all));
+  }
+
+  /** What one of its own turns used; `no_turn` where it has none of this id. */
+  async ofTurn(turnId: TurnId): Promise<UsageTotal> {
+    return this.#access.view(({ tree }) => {
+      if (!ownTurn(tree, turnId)) throw new TurnkeepError('no_turn', { turnId });
+      return readUsageTotal(tree.rows, tree.head.conversationId, USAGE_OF.turn(turnId));
+    });
+  }
+
+  /** The days on which anything was used, oldest first. */
+  async byDay(range: DayRange = {}): Promise<readonly DayUsage[]> {
+    const { from, to } = daysOf(range);
+    return this.#access.view(({ tree }) => readUsageByDay(tree.rows, tree.head.conversationId, from, to));
+  }
+}
+
+/** What all conversations of a namespace used, those that were erased since included: sums hold nobody's words. */
+export class NamespaceUsage {
+  readonly #access: Access;
+  readonly #namespace: NamespaceId;
+  readonly #shelf: ConversationId = SHELVES.usage;
+
+  constructor(access: Access, namespace: NamespaceId) {
+    this.#access = access;
+    this.#namespace = namespace;
+  }
+
+  async total(): Promise<UsageTotal> {
+    return this.#access.read(this.#namespace, (rows) => readUsageTotal(rows, this.#shelf, USAGE_OF.all));
+  }
+
+  /** The days on which anything was used, oldest first. */
+  async byDay(range: DayRange = {}): Promise<readonly DayUsage[]> {
+    const { from, to } = daysOf(range);
+    return this.#access.read(this.#namespace, (rows) => readUsageByDay(rows, this.#shelf, from, to));
+  }
+}
+
+const LAST_DAY = Number.MAX_SAFE_INTEGER - 1;
+
+function daysOf({ from, to }: DayRange): { readonly from: number; readonly to: number } {
+  return {
+    from: from === undefined ? 0 : dayNumber(from, 'from'),
+    to: to === undefined ? LAST_DAY : dayNumber(to, 'to'),
+  };
+}
+
+function dayNumber(text: string, path: string): number {
+  const at = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(text) : Number.NaN;
+  if (!(at >= 0) || dayText(dayOf(at)) !== text)
+    throw new TurnkeepError('invalid_value', { path, reason: 'a day is asked for, as 2026-11-29' });
+  return dayOf(at);
+}
