@@ -8,6 +8,7 @@ export { RUN_STATUSES, TASK_STATUSES, TURN_STATES } from './core/change.ts';
 export type { Surroundings } from './core/commit.ts';
 export { ERRORS, TurnkeepError, errorFromData, isTurnkeepError } from './core/errors.ts';
 export type { ErrorCode, ErrorData, ErrorDetails, Retry } from './core/errors.ts';
+export type { Finding } from './core/finding.ts';
 export type * from './core/ids.ts';
 export type { Json, JsonObject } from './core/json.ts';
 export { LIMITS } from './core/limits.ts';

@@ -12,7 +12,18 @@ import type { CommonOptions, Shell } from './shell.ts';
 
 /** Adds every command. Each loads its module when it runs, so that none waits for what another needs. */
 export function addCommands(program: Command, shell: Shell, settle: (code: ExitCode) => void): void {
-  for (const add of [addImport, addLs, addShow, addTree, addSearch, addTasks, addVerify, addMaintain, addDemo])
+  for (const add of [
+    addImport,
+    addLs,
+    addShow,
+    addTree,
+    addSearch,
+    addTasks,
+    addVerify,
+    addMaintain,
+    addDoctor,
+    addDemo,
+  ])
     add(program, shell, settle);
 }
 
@@ -125,6 +136,18 @@ const addMaintain: Add = (program, shell, settle) => {
     .action(async (_own: object, self: Command) => {
       const { runMaintain } = await import('./commands/maintain.ts');
       settle(await runMaintain(shell, self.optsWithGlobals<MaintainOptions>()));
+    });
+};
+
+const addDoctor: Add = (program, shell, settle) => {
+  command(program, 'doctor', 'Say what is wrong with the surroundings of a store, whether it opens or not.', [
+    'turnkeep doctor',
+    'turnkeep doctor journal:agent --json',
+  ])
+    .argument('[store]', 'its URL (default: that of --store)')
+    .action(async (store: string | undefined, _own: object, self: Command) => {
+      const { runDoctor } = await import('./commands/doctor.ts');
+      settle(await runDoctor(shell, store, self.optsWithGlobals<CommonOptions>()));
     });
 };
 

@@ -1,3 +1,4 @@
+import { isTurnkeepError } from '../core/errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Namespace } from '../ledger/namespace.ts';
 import { openLedger } from '../ledger/open.ts';
@@ -21,32 +22,44 @@ export interface CommonOptions {
 
 export const DEFAULT_NAMESPACE = 'default';
 
-/** Runs `work` on the store that is there already; it is closed whatever happens. */
-export async function readStore<Result>(
-  shell: Shell,
-  options: CommonOptions,
-  work: (namespace: Namespace, ledger: Ledger) => Promise<Result>,
-): Promise<Result> {
-  assertStoreExists(storePlace(options.store, shell.env));
-  return withStore(shell, options, work);
+type Work<Result> = (namespace: Namespace, ledger: Ledger) => Promise<Result>;
+
+/**
+ * Runs `work`, which only reads, on the store that is there already; it is closed whatever happens. A journal that another
+ * process writes to is read beside it.
+ */
+export async function readStore<Result>(shell: Shell, options: CommonOptions, work: Work<Result>): Promise<Result> {
+  const place = storePlace(options.store, shell.env);
+  assertStoreExists(place);
+  return withLedger(shell, options, work, () =>
+    openLedger(place.url).catch((error: unknown) => {
+      if (!isTurnkeepError(error, 'store_locked')) throw error;
+      return openLedger(place.url, { readOnly: true });
+    }),
+  );
+}
+
+/** Runs `work` on the store that is there already. */
+export async function changeStore<Result>(shell: Shell, options: CommonOptions, work: Work<Result>): Promise<Result> {
+  const place = storePlace(options.store, shell.env);
+  assertStoreExists(place);
+  return withLedger(shell, options, work, () => openLedger(place.url));
 }
 
 /** Runs `work` on the store, which is made where there is none. */
-export async function writeStore<Result>(
-  shell: Shell,
-  options: CommonOptions,
-  work: (namespace: Namespace, ledger: Ledger) => Promise<Result>,
-): Promise<Result> {
-  prepareFolder(storePlace(options.store, shell.env));
-  return withStore(shell, options, work);
+export async function writeStore<Result>(shell: Shell, options: CommonOptions, work: Work<Result>): Promise<Result> {
+  const place = storePlace(options.store, shell.env);
+  prepareFolder(place);
+  return withLedger(shell, options, work, () => openLedger(place.url));
 }
 
-async function withStore<Result>(
+async function withLedger<Result>(
   shell: Shell,
   options: CommonOptions,
-  work: (namespace: Namespace, ledger: Ledger) => Promise<Result>,
+  work: Work<Result>,
+  open: () => Promise<Ledger>,
 ): Promise<Result> {
-  const ledger = await openLedger(storePlace(options.store, shell.env).url);
+  const ledger = await open();
   try {
     return await work(ledger.namespace(options.namespace ?? DEFAULT_NAMESPACE), ledger);
   } finally {

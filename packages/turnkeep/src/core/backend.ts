@@ -1,4 +1,5 @@
 import type { Commit } from './change.ts';
+import type { Finding } from './finding.ts';
 import type { ConversationId, NamespaceId } from './ids.ts';
 import type { Head } from './head.ts';
 import type { Json } from './json.ts';
@@ -193,6 +194,8 @@ export interface Backend {
   verify(signal?: AbortSignal): Promise<readonly StoreFault[]>;
   /** Brings what is derived up to the log, now instead of bit by bit behind commits: folds, indexes. */
   catchUp(signal?: AbortSignal): Promise<void>;
+  /** What the backend sees of its surroundings: its format, its files, who writes. */
+  examine(): Promise<readonly Finding[]>;
   /** Drops and rebuilds what is derived. */
   rebuild(signal?: AbortSignal): Promise<void>;
   /** Finishes what was accepted and lets go of everything. Closing twice is once. */

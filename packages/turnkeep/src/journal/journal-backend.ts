@@ -13,10 +13,13 @@ import type {
 } from '../core/backend.ts';
 import { collectErased } from '../core/collect.ts';
 import type { Sha256 } from '../core/digest.ts';
+import type { Finding } from '../core/finding.ts';
 import { TurnkeepError } from '../core/errors.ts';
 import type { ConversationId, NamespaceId } from '../core/ids.ts';
 import type { Receipt } from '../core/receipt.ts';
+import type { Processes } from '../platform/processes.ts';
 import { ScratchFiles } from '../platform/scratch-files.ts';
+import { examineJournal } from './examine.ts';
 import { CommitQueue } from './commit-queue.ts';
 import type { Answer } from './commit-queue.ts';
 import { assertNoDoubt } from './doubts.ts';
@@ -62,6 +65,7 @@ export class JournalBackend implements Backend {
   readonly scratch: Scratch;
   readonly #parts: StoreParts;
   readonly #sha256: Sha256;
+  readonly #processes: Processes;
   readonly #writing: Writing | undefined;
   readonly #reader: Reader | undefined;
   readonly #queue: CommitQueue;
@@ -70,7 +74,8 @@ export class JournalBackend implements Backend {
   #gate: Promise<unknown> = Promise.resolve();
   #closing: Promise<void> | undefined;
 
-  constructor(parts: StoreParts, sha256: Sha256, access: Writing | Reader) {
+  constructor(parts: StoreParts, sha256: Sha256, processes: Processes, access: Writing | Reader) {
+    this.#processes = processes;
     this.scratch = new ScratchFiles(`${parts.directory}/${LAYOUT.scratch}`);
     this.#parts = parts;
     this.#sha256 = sha256;
@@ -162,6 +167,12 @@ export class JournalBackend implements Backend {
     const { folds, index } = this.#parts;
     if (index.recent.commits > 0) await this.#queue.alone(() => folds.fold());
     folds.maintain();
+  }
+
+  async examine(): Promise<readonly Finding[]> {
+    this.#assertOpen();
+    await this.#catchUp();
+    return examineJournal(this.#parts, this.#processes);
   }
 
   /** Builds the index anew from the segments. Acknowledged lines that are lost are accepted as lost. */

@@ -68,7 +68,7 @@ async function openToRead(
   const parts = storeParts(fs, directory, found.manifest.store, settings);
   const reader = new Reader(parts, processes.self().boot);
   await reader.refresh();
-  return new JournalBackend(parts, digest, reader);
+  return new JournalBackend(parts, digest, processes, reader);
 }
 
 async function openToWrite(surroundings: Surroundings, digest: Sha256): Promise<JournalBackend> {
@@ -96,7 +96,7 @@ async function openLocked(surroundings: Surroundings, lock: Lock, digest: Sha256
   await mark.sync();
   await fs.syncDirectory(directory);
   lock.settle();
-  const backend = new JournalBackend(parts, digest, { lock, mark, log: new LogWriter(parts, mark, end) });
+  const backend = new JournalBackend(parts, digest, processes, { lock, mark, log: new LogWriter(parts, mark, end) });
   parts.folds.maintain();
   return backend;
 }

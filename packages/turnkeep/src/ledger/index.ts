@@ -10,6 +10,8 @@ export type {
   PastHead,
 } from './conversation.ts';
 export type * from './context/index.ts';
+export { examineStore } from './doctor.ts';
+export type { Examination } from './examine-backend.ts';
 export type { EraseSubjectOptions, SubjectErasure } from './erase-subject.ts';
 export type { Answered, AnswerOptions, OpenInterrupt } from './interrupts.ts';
 export type { DeliveredInput, Inputs, QueuedInput, SubmittedTurn } from './inputs.ts';

@@ -3,6 +3,8 @@ import type { Surroundings } from '../core/commit.ts';
 import { assertNamespaceId } from '../core/ids.ts';
 import type { NamespaceId } from '../core/ids.ts';
 import { Access } from './access.ts';
+import { examineBackend } from './examine-backend.ts';
+import type { Examination } from './examine-backend.ts';
 import { Namespace } from './namespace.ts';
 import { maintainStore } from './maintain.ts';
 import type { MaintenanceOptions, MaintenanceReport } from './maintain.ts';
@@ -49,6 +51,12 @@ export class Ledger {
   async maintain(options: MaintenanceOptions = {}): Promise<MaintenanceReport> {
     assertObject(options, 'options');
     return maintainStore(this.#access, options);
+  }
+
+  /** Looks at what the open store needs of its surroundings; `examineStore` also looks where one does not open. */
+  async doctor(): Promise<Examination> {
+    const findings = await examineBackend(this.#access.backend, this.#access.surroundings);
+    return { findings, isHealthy: findings.every(({ status }) => status !== 'problem') };
   }
 
   async close(): Promise<void> {

@@ -1,7 +1,9 @@
+import { basename, dirname, resolve } from 'node:path';
 import type { Backend } from '../core/backend.ts';
 import type { Surroundings } from '../core/commit.ts';
 import { TurnkeepError } from '../core/errors.ts';
 import { MemoryBackend } from '../memory/index.ts';
+import type { StoreFolder } from '../platform/examine-system.ts';
 import { isThere } from '../platform/paths.ts';
 import { mintCommitId } from '../platform/random.ts';
 import { systemSurroundings } from '../platform/surroundings.ts';
@@ -18,6 +20,11 @@ export interface OpenOptions {
   readonly hotMessages?: number | undefined;
   /** Refuses a file or directory that is not there (`store_unavailable`) instead of making it. */
   readonly mustExist?: boolean | undefined;
+  /**
+   * Opens a journal to read it while another process writes to it, without the writer's lock; commits are `unsupported`.
+   * Other stores have no such lock, and take no notice.
+   */
+  readonly readOnly?: boolean | undefined;
 }
 
 /**
@@ -50,7 +57,7 @@ export async function openBackend(url: string, options: OpenOptions = {}): Promi
   if (scheme === 'journal:' && place !== '') {
     assertThere(place, options);
     const { openJournal } = await import('../journal/index.ts');
-    return openJournal(place);
+    return openJournal(place, { readOnly: options.readOnly });
   }
   if (scheme === 'postgres:' || scheme === 'postgresql:') {
     const { openPostgresUrl } = await import('../postgres/index.ts');
@@ -63,6 +70,14 @@ export async function openBackend(url: string, options: OpenOptions = {}): Promi
 function assertHotMessages(hotMessages: number | undefined): void {
   if (hotMessages === undefined || (Number.isSafeInteger(hotMessages) && hotMessages >= 0)) return;
   throw new TurnkeepError('invalid_value', { path: 'options.hotMessages', reason: 'it is no whole number from 0 on' });
+}
+
+/** Where the files of a URL's store are; `undefined` where it has none. */
+export function folderOf(url: string): StoreFolder | undefined {
+  const [scheme, place] = splitUrl(url);
+  if (place === '') return undefined;
+  if (scheme === 'journal:') return { folder: resolve(place) };
+  return scheme === 'sqlite:' ? { folder: dirname(resolve(place)), prefix: basename(place) } : undefined;
 }
 
 function splitUrl(url: string): readonly [scheme: string, place: string] {

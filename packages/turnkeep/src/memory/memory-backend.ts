@@ -17,6 +17,7 @@ import type {
 import { collectErased } from '../core/collect.ts';
 import { HOT_MESSAGES } from '../core/cool.ts';
 import type { Sha256 } from '../core/digest.ts';
+import type { Finding } from '../core/finding.ts';
 import { TurnkeepError } from '../core/errors.ts';
 import type { NamespaceId } from '../core/ids.ts';
 import type { Receipt } from '../core/receipt.ts';
@@ -126,6 +127,11 @@ export class MemoryBackend implements Backend {
 
   async catchUp(): Promise<void> {
     this.#assertOpen();
+  }
+
+  async examine(): Promise<readonly Finding[]> {
+    this.#assertOpen();
+    return [];
   }
 
   async rebuild(): Promise<void> {

@@ -151,3 +151,13 @@ describe('schemas', () => {
     await expect(openPostgres(await pgDriver(place))).rejects.toMatchObject({ code: 'store_unavailable' });
   });
 });
+
+it('says whether row-level security holds for the role, and how far apart the clocks are', async () => {
+  const backend = await schema.open({ watch: 'poll' });
+  expect(await backend.examine()).toMatchObject([
+    { check: 'format', status: 'ok', says: `schema ${MIGRATIONS.length}` },
+    { check: 'server_clock', status: 'ok' },
+    // The tests' own server lets them in as its superuser.
+    { check: 'role', status: 'warning', says: expect.stringContaining('row-level security') as string },
+  ]);
+});

@@ -10,9 +10,11 @@ import type {
   StoreFault,
   Traits,
 } from '../core/backend.ts';
+import type { Finding } from '../core/finding.ts';
 import { TurnkeepError } from '../core/errors.ts';
 import type { NamespaceId } from '../core/ids.ts';
 import type { Receipt } from '../core/receipt.ts';
+import { examineServer } from './examine.ts';
 import { Bell } from './bell.ts';
 import type { BellOptions } from './bell.ts';
 import { checkStore, namespacesOf } from './check.ts';
@@ -129,6 +131,11 @@ export class PostgresBackend implements Backend {
   /** Postgres keeps its own indexes with each commit. */
   async catchUp(signal?: AbortSignal): Promise<void> {
     this.#assertOpen(signal);
+  }
+
+  async examine(): Promise<readonly Finding[]> {
+    this.#assertOpen();
+    return examineServer(this.#store);
   }
 
   async rebuild(signal?: AbortSignal): Promise<void> {

@@ -1,13 +1,15 @@
 import type { FeedEntry, RowReader } from '../core/backend.ts';
 import { TurnkeepError } from '../core/errors.ts';
+import type { Finding } from '../core/finding.ts';
 import type { ConversationId, NamespaceId } from '../core/ids.ts';
 import { monotonicNow } from '../platform/clock.ts';
 import { pause } from '../platform/timers.ts';
 import type { Database, SqlRow, Statement } from './driver.ts';
 import { driverFault } from './driver-errors.ts';
-import { openForReading } from './store-file.ts';
+import { isWal, openForReading } from './store-file.ts';
 import type { StoreFile } from './store-file.ts';
 import { storeError } from './store-fault.ts';
+import { MIGRATIONS } from './store-schema.ts';
 import { StoreReader } from './store-reader.ts';
 
 const BUSY_STEP_MS = 2;
@@ -52,6 +54,18 @@ export class MainReader {
   /** Differs from the last answer when anybody has committed. */
   dataVersion(): number {
     return this.#database.dataVersion();
+  }
+
+  /** The format, and whether readers wait for commits. */
+  examine(): Promise<readonly Finding[]> {
+    return this.#snapshot(() => {
+      const says = `schema ${String(this.#database.pragma('user_version'))} of ${MIGRATIONS.length}`;
+      const format: Finding = { check: 'format', status: 'ok', says };
+      if (isWal(this.#database))
+        return [format, { check: 'wal', status: 'ok', says: 'readers and writers go on together' }];
+      const refused = 'this file system refuses a WAL: readings wait for commits';
+      return [format, { check: 'wal', status: 'warning', says: refused, advice: 'keep the store on a local disk' }];
+    });
   }
 
   close(): void {

@@ -110,3 +110,17 @@ test('rows that another conversation writes stand over what the tail had', () =>
     expect(await versionOf(store, 'talk')).toBe(3);
     expect(await store.verify()).toEqual([]);
   }));
+
+describe('the surroundings', () => {
+  test('are told: the format, and whether readers wait for commits', () =>
+    withStoreFile(async (path) => {
+      const rollback = await openSqlite(path, { journal: 'rollback' });
+      const statuses = async (store: typeof rollback) =>
+        (await store.examine()).map(({ check, status }) => `${check} ${status}`);
+      expect(await statuses(rollback)).toEqual(['format ok', 'wal warning']);
+      await rollback.close();
+      const wal = await openSqlite(path);
+      expect(await statuses(wal)).toEqual(['format ok', 'wal ok']);
+      await wal.close();
+    }));
+});

@@ -10,6 +10,7 @@ import type {
   StoreFault,
   Traits,
 } from '../core/backend.ts';
+import type { Finding } from '../core/finding.ts';
 import { TurnkeepError } from '../core/errors.ts';
 import type { NamespaceId } from '../core/ids.ts';
 import type { Receipt } from '../core/receipt.ts';
@@ -118,6 +119,11 @@ export class SqliteBackend implements Backend {
   async catchUp(signal?: AbortSignal): Promise<void> {
     this.#assertOpen(signal);
     return this.#service.catchUp(signal);
+  }
+
+  async examine(): Promise<readonly Finding[]> {
+    this.#assertOpen();
+    return this.#reader.examine();
   }
 
   async rebuild(signal?: AbortSignal): Promise<void> {

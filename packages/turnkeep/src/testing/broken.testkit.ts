@@ -13,6 +13,7 @@ import type {
 import type { Backend } from '../core/backend.ts';
 import { HOT_MESSAGES } from '../core/cool.ts';
 import { decide } from '../core/decide.ts';
+import type { Finding } from '../core/finding.ts';
 import { TurnkeepError } from '../core/errors.ts';
 import type { Head } from '../core/head.ts';
 import type { ConversationId, NamespaceId } from '../core/ids.ts';
@@ -129,6 +130,10 @@ export class FakeBackend implements Backend {
 
   async catchUp(): Promise<void> {
     // Nothing is derived.
+  }
+
+  async examine(): Promise<readonly Finding[]> {
+    return [];
   }
 
   async rebuild(): Promise<void> {

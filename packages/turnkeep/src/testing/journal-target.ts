@@ -13,6 +13,7 @@ import type {
   StoreFault,
   Traits,
 } from '../core/backend.ts';
+import type { Finding } from '../core/finding.ts';
 import type { NamespaceId } from '../core/ids.ts';
 import type { Receipt } from '../core/receipt.ts';
 import { openJournal } from '../journal/index.ts';
@@ -81,6 +82,10 @@ class SecondHandle implements Backend {
 
   cool(namespace: NamespaceId, options?: CoolOptions): Promise<number> {
     return this.#writer.cool(namespace, options);
+  }
+
+  examine(): Promise<readonly Finding[]> {
+    return this.#reader.examine();
   }
 
   rebuild(signal?: AbortSignal): Promise<void> {

@@ -1,7 +1,7 @@
 import type { MaintenanceProgress, MaintenanceReport } from '../../ledger/maintain.ts';
 import { EXIT } from '../exit-codes.ts';
 import type { ExitCode } from '../exit-codes.ts';
-import { readStore } from '../shell.ts';
+import { changeStore } from '../shell.ts';
 import type { CommonOptions, Shell } from '../shell.ts';
 import { counted } from '../terminal-text.ts';
 
@@ -11,7 +11,7 @@ export interface MaintainOptions extends CommonOptions {
 
 /** `turnkeep maintain`: does now, with every namespace, what a store does by and by. */
 export async function runMaintain(shell: Shell, options: MaintainOptions): Promise<ExitCode> {
-  const report = await readStore(shell, options, (_namespace, ledger) =>
+  const report = await changeStore(shell, options, (_namespace, ledger) =>
     ledger.maintain({
       rebuild: options.rebuild,
       signal: shell.signal,

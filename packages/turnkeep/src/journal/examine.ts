@@ -1,0 +1,50 @@
+import type { Finding } from '../core/finding.ts';
+import type { Owner, Processes } from '../platform/processes.ts';
+import { readWhole } from './files.ts';
+import { LAYOUT, TEMPORARY } from './layout.ts';
+import { FORMAT, findManifest } from './manifest.ts';
+import { unseal } from './sealed.ts';
+import type { StoreParts } from './store-parts.ts';
+
+/** The format, who writes, and what waits for a person: losses that nobody accepted, and what was set aside. */
+export function examineJournal(parts: StoreParts, processes: Processes): readonly Finding[] {
+  return [...examineManifest(parts), ...examineLocks(parts, processes), ...examineDamage(parts)];
+}
+
+function examineManifest({ fs, directory }: StoreParts): readonly Finding[] {
+  const damaged = findManifest(fs, directory)?.damaged ?? [LAYOUT.manifest];
+  const format: Finding = { check: 'format', status: 'ok', says: `format ${FORMAT}` };
+  if (damaged.length === 0) return [format];
+  const says = `${damaged.join(', ')}: damaged or missing; the other copy is whole`;
+  return [format, { check: 'manifest', status: 'warning', says, advice: 'copy the whole one over it' }];
+}
+
+function examineLocks({ fs, directory }: StoreParts, processes: Processes): readonly Finding[] {
+  const names = (fs.list(directory) ?? []).filter(
+    (name) => name.startsWith(LAYOUT.lockPrefix) && !name.endsWith(TEMPORARY),
+  );
+  if (names.length === 0) return [{ check: 'lock', status: 'ok', says: 'nobody writes' }];
+  return names.map((name): Finding => {
+    const bytes = readWhole(fs, `${directory}/${name}`);
+    const owner = bytes && (unseal(bytes) as Owner | undefined); // our own lock
+    if (owner && processes.mayLive(owner)) {
+      const who = `process ${owner.pid} on ${owner.host}`;
+      const self = owner.pid === processes.self().pid ? ', this one,' : '';
+      return { check: 'lock', status: 'ok', says: `${who}${self} writes` };
+    }
+    const says = `${name} was left by a writer that ended without closing`;
+    return { check: 'lock', status: 'warning', says, advice: 'the next writer takes it away by itself' };
+  });
+}
+
+function examineDamage({ folds, damaged }: StoreParts): readonly Finding[] {
+  const lost = folds.state.doubts.map(({ place, reason, from, to }): Finding => {
+    const says = `${place}: lines ${from} to ${to} are lost (${reason})`;
+    const advice = 'restore them from a backup, or accept the loss with turnkeep maintain --rebuild';
+    return { check: 'lost', status: 'problem', says, advice };
+  });
+  const aside = damaged.list();
+  if (aside.length === 0) return lost;
+  const says = `${aside.length} of its places were set aside; ${LAYOUT.damaged}/report.jsonl lists them`;
+  return [...lost, { check: 'set_aside', status: 'warning', says, advice: 'look at them; then they may go' }];
+}
