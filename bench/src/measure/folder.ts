@@ -2,11 +2,13 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } fro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** The bytes of all files of a folder, with those of the folders in it. */
-export function bytesIn(folder: string): number {
+/** The bytes of all files of a folder, with those of the folders in it, but for files of such names. */
+export function bytesIn(folder: string, leftOut?: RegExp): number {
   if (!existsSync(folder)) return 0;
-  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
-  return files.reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0);
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true });
+  return files
+    .filter((entry) => entry.isFile() && leftOut?.test(entry.name) !== true)
+    .reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0);
 }
 
 /** A folder of the run's own on the disk that is measured; everything in it goes with it. */

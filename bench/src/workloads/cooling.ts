@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { openLedger } from 'turnkeep';
-import type { Conversation, Ledger } from 'turnkeep';
+import { isTurnkeepError, openLedger } from 'turnkeep';
+import type { Ledger, NewMessage } from 'turnkeep';
 import { PostgresPlace } from '../contenders/postgres-place.ts';
 import { median, timed } from '../measure/figures.ts';
 import { bytesIn } from '../measure/folder.ts';
@@ -11,6 +11,8 @@ const MESSAGE_CHARACTERS = 1_000;
 const MESSAGES_A_COMMIT = 20;
 /** Maintenance that often, as a store at work has it: what cooling frees is there for what comes next. */
 const COMMITS_A_MAINTENANCE = 50;
+/** What is derived to be searched weighs apart. */
+const SEARCH_FILES = /-search/;
 
 type Backend = 'sqlite' | 'journal' | 'postgres';
 
@@ -23,64 +25,89 @@ export const cooling: Workload = {
   },
 };
 
-interface Grown {
-  readonly ids: readonly string[];
-  readonly jsonBytes: number;
-  readonly maintenanceMs: readonly number[];
+/** A store that grows, is closed and weighed, and grows on. */
+class Growing {
+  readonly ids: string[] = [];
+  readonly maintenanceMs: number[] = [];
+  jsonBytes = 0;
+  readonly #texts = pieces(MESSAGE_CHARACTERS);
+  readonly #open: () => Promise<Ledger>;
+
+  constructor(open: () => Promise<Ledger>) {
+    this.#open = open;
+  }
+
+  async grow(messages: number): Promise<void> {
+    const ledger = await this.#open();
+    const talk = ledger.namespace('bench').conversation('talk');
+    for (let commit = 1; commit * MESSAGES_A_COMMIT <= messages; commit++) {
+      await talk.record({
+        origin: 'bench',
+        messages: Array.from({ length: MESSAGES_A_COMMIT }, () => this.#message()),
+      });
+      if (commit % COMMITS_A_MAINTENANCE === 0) this.maintenanceMs.push(await timed(() => maintain(ledger)));
+    }
+    await ledger.close();
+  }
+
+  /** Times of readings by id, all over the conversation, by the tier that each message was in. */
+  async readings(count: number): Promise<ReadonlyMap<string, readonly number[]>> {
+    const ledger = await this.#open();
+    const talk = ledger.namespace('bench').conversation('talk');
+    const times = new Map<string, number[]>();
+    for (let at = 0; at < count; at++) {
+      const id = this.ids[(at * 7_919) % this.ids.length] ?? '';
+      const start = performance.now();
+      const found = await talk.message(id);
+      const took = performance.now() - start;
+      const tier = found.status === 'found_verified' ? found.message.tier : 'damaged';
+      times.set(tier, [...(times.get(tier) ?? []), took]);
+    }
+    await ledger.close();
+    return times;
+  }
+
+  #message(): NewMessage {
+    const text: string = this.#texts.next().value ?? ''; // the pieces have no end
+    const messageId = `message-${this.ids.length}`;
+    const role = this.ids.length % 2 === 0 ? 'user' : 'assistant';
+    const message: NewMessage = { messageId, role, parts: [{ type: 'text', text }] };
+    this.ids.push(messageId);
+    this.jsonBytes += Buffer.byteLength(JSON.stringify(message));
+    return message;
+  }
 }
 
 async function measure(context: Context, backend: Backend): Promise<void> {
   const folder = context.folder();
   const place = backend === 'postgres' ? await PostgresPlace.of(folder) : undefined;
-  const ledger = await openLedger(place ? place.url() : `${backend}:${join(folder, 'store')}`);
-  const talk = ledger.namespace('bench').conversation('talk');
-  const grown = await grow(ledger, talk, context.pick(20_000, 2_000));
+  const weigh = async (leftOut?: RegExp) => (place ? place.bytes() : bytesIn(folder, leftOut));
+  const store = new Growing(async () => openLedger(place ? place.url() : `${backend}:${join(folder, 'store')}`));
+  const messages = context.pick(20_000, 2_000);
+  await store.grow(messages / 2);
+  const half = { json: store.jsonBytes, bytes: await weigh(), withoutSearch: await weigh(SEARCH_FILES) };
+  await store.grow(messages / 2);
+  const json = store.jsonBytes - half.json;
   const who = `turnkeep ${backend}`;
-  context.figure({ what: 'maintenance of 1,000 messages', who, unit: 'ms', samples: grown.maintenanceMs });
-  const times = await readings(talk, grown.ids, context.pick(500, 100));
+  context.figure({ what: 'maintenance of 1,000 messages', who, unit: 'ms', samples: store.maintenanceMs });
+  const stored = ((await weigh(SEARCH_FILES)) - half.withoutSearch) / json;
+  context.figure({ what: 'added bytes a byte of JSON', who, unit: 'times', samples: [stored] });
+  const all = ((await weigh()) - half.bytes) / json;
+  context.figure({ what: 'the same with the search index', who, unit: 'times', samples: [all] });
+  const times = await store.readings(context.pick(500, 100));
   for (const [tier, samples] of times)
     context.figure({ what: `a ${tier} message by its id`, who, unit: 'ms', samples });
-  await ledger.close();
-  const stored = (place ? await place.bytes() : bytesIn(folder)) / grown.jsonBytes;
-  context.figure({ what: 'bytes a byte of JSON', who, unit: 'times', samples: [stored] });
   report(context, backend, stored, times.get('cool'));
 }
 
-async function grow(ledger: Ledger, talk: Conversation, messages: number): Promise<Grown> {
-  const texts = pieces(MESSAGE_CHARACTERS);
-  const ids: string[] = [];
-  const maintenanceMs: number[] = [];
-  let jsonBytes = 0;
-  for (let commit = 0; commit * MESSAGES_A_COMMIT < messages; commit++) {
-    const said = Array.from({ length: MESSAGES_A_COMMIT }, (_, at) => ({
-      messageId: `message-${commit}-${at}`,
-      role: at % 2 === 0 ? ('user' as const) : ('assistant' as const),
-      parts: [{ type: 'text' as const, text: texts.next().value as string }], // the pieces have no end
-    }));
-    ids.push(...said.map(({ messageId }) => messageId));
-    jsonBytes += said.reduce((sum, message) => sum + Buffer.byteLength(JSON.stringify(message)), 0);
-    await talk.record({ origin: 'bench', messages: said });
-    if ((commit + 1) % COMMITS_A_MAINTENANCE === 0) maintenanceMs.push(await timed(async () => ledger.maintain()));
+/** Cools by hand what may cool; a store does so by itself as it gets to it. */
+async function maintain(ledger: Ledger): Promise<void> {
+  await ledger.maintain();
+  try {
+    await ledger.backend.cool('bench');
+  } catch (error) {
+    if (!isTurnkeepError(error, 'unsupported')) throw error;
   }
-  return { ids, jsonBytes, maintenanceMs };
-}
-
-/** Times of readings by id, all over the conversation, by the tier that each message was in. */
-async function readings(
-  talk: Conversation,
-  ids: readonly string[],
-  count: number,
-): Promise<ReadonlyMap<string, readonly number[]>> {
-  const times = new Map<string, number[]>();
-  for (let at = 0; at < count; at++) {
-    const id = ids[(at * 7_919) % ids.length] ?? '';
-    const start = performance.now();
-    const found = await talk.message(id);
-    const took = performance.now() - start;
-    const tier = found.status === 'found_verified' ? found.message.tier : 'damaged';
-    times.set(tier, [...(times.get(tier) ?? []), took]);
-  }
-  return times;
 }
 
 function report(context: Context, backend: Backend, stored: number, cool: readonly number[] | undefined): void {
@@ -90,7 +117,7 @@ function report(context: Context, backend: Backend, stored: number, cool: readon
   }
   context.bar({
     name: `${backend}-cool-bytes`,
-    says: `bytes of the whole store by bytes of its messages' JSON, on the ${backend} backend`,
+    says: `bytes that a growing store adds, its older messages cooled, by bytes of their JSON, on the ${backend} backend`,
     ratio: stored,
     limit: { atMost: 0.4 },
   });
