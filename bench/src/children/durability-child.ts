@@ -1,16 +1,8 @@
 import { existsSync, statSync } from 'node:fs';
 import { CONTENDERS } from '../contenders/index.ts';
 import { makeTurn } from '../measure/turn.ts';
-
-/** What one contender did: syncs of this process for each turn, and what it says of its settings after writing. */
-export interface SyncCount {
-  readonly alone: number;
-  readonly together: number;
-  readonly says: string;
-}
-
-const ALONE = 100;
-const TOGETHER = { committers: 64, turns: 4 };
+import { COUNTED } from './sync-count.ts';
+import type { SyncCount } from './sync-count.ts';
 
 /** Commits turns of one contender where syncs are counted: `durability-child NAME FOLDER`. */
 const [name = '', folder = ''] = process.argv.slice(2);
@@ -23,17 +15,17 @@ const store = await contender.open(folder);
 await store.grow('alone', 10);
 await store.turn('alone', makeTurn(10));
 const before = counted();
-for (let at = 0; at < ALONE; at++) await store.turn('alone', makeTurn(11 + at));
+for (let at = 0; at < COUNTED.alone; at++) await store.turn('alone', makeTurn(11 + at));
 const between = counted();
 await Promise.all(
-  Array.from({ length: TOGETHER.committers }, async (_, at) => {
-    for (let number = 0; number < TOGETHER.turns; number++) await store.turn(`talk-${at}`, makeTurn(number));
+  Array.from({ length: COUNTED.committers }, async (_, at) => {
+    for (let number = 0; number < COUNTED.turns; number++) await store.turn(`talk-${at}`, makeTurn(number));
   }),
 );
 const after = counted();
 const count: SyncCount = {
-  alone: (between - before) / ALONE,
-  together: (after - between) / (TOGETHER.committers * TOGETHER.turns),
+  alone: (between - before) / COUNTED.alone,
+  together: (after - between) / (COUNTED.committers * COUNTED.turns),
   says: await store.sync(),
 };
 await store.close();

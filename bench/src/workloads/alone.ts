@@ -34,7 +34,7 @@ export const alone: Workload = {
     for (const contender of await context.contenders(CONTENDERS.map(({ name }) => name)))
       seats.push({ who: contender.name, store: await contender.open(context.folder()), times: noTimes() });
     const pool = noTimes();
-    for (let round = 0; round < context.pick(12, 2); round++) {
+    for (let round = 0; round < context.pick(12, 1); round++) {
       await stretch(raw, pool, async (_, turn) => raw.appendLater(lineOf(turn)));
       for (const { store, times } of seats)
         await stretch(raw, times, (at, turn) => store.turn(`talk-${round}-${Math.floor(at / HISTORY)}`, turn));

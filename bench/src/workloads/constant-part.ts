@@ -31,7 +31,7 @@ export const constantPart: Workload = {
 
 /** How many times the part is on the disk: by the bytes of two stores that differ in it alone. */
 async function copies(context: Context, contender: Contender, constant: string): Promise<void> {
-  const turns = contender.kind === 'turnkeep' ? context.pick(500, 60) : context.pick(100, 20);
+  const turns = contender.kind === 'turnkeep' ? context.pick(500, 40) : context.pick(100, 10);
   const sizes: number[] = [];
   for (const part of [undefined, constant]) {
     const store = await contender.open(context.folder());
@@ -54,7 +54,7 @@ async function copies(context: Context, contender: Contender, constant: string):
 
 /** Every revision holds the part: 1 if all of them do. */
 async function readBack(context: Context, backend: 'sqlite' | 'journal', constant: string): Promise<void> {
-  const turns = context.pick(500, 60);
+  const turns = context.pick(500, 40);
   const url = `${backend}:${join(context.folder(), 'store')}`;
   const writer = await openLedger(url);
   const talk = writer.namespace('bench').conversation('talk');

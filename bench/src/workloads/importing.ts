@@ -15,7 +15,7 @@ export const importing: Workload = {
   measures: 'an import of one Claude Code session of 40,000 rows, and the same again into the store that has it',
   async run(context) {
     const file = join(context.folder(), `${SESSION}.jsonl`);
-    const rows = context.pick(40_000, 2_000);
+    const rows = context.pick(40_000, 1_000);
     writeFileSync(file, sessionOf(rows));
     for (const backend of ['memory', 'sqlite', 'journal'] as const) await measure(context, backend, file, rows);
   },

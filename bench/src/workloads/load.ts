@@ -60,10 +60,10 @@ async function underLoad(ledger: Ledger, context: Context) {
       turns += 1;
     }
   });
-  await pause(context.pick(3_000, 500));
+  await pause(context.pick(3_000, 300));
   times = [];
   delay.enable();
-  await pause(context.pick(10_000, 1_500));
+  await pause(context.pick(10_000, 1_000));
   delay.disable();
   over.abort();
   await Promise.all(committing);

@@ -27,7 +27,7 @@ async function large(context: Context, backend: 'sqlite' | 'journal'): Promise<v
   const { url, messages } = await libraryOf(context, backend);
   const who = `turnkeep ${backend}`;
   const found: Opening[] = [];
-  for (let at = 0; at < context.pick(5, 2); at++)
+  for (let at = 0; at < context.pick(5, 1); at++)
     found.push(await inChild<Opening>('store-child', [url, String(context.pick(5_000, 1_000))]));
   const of = (field: keyof Opening) => found.map((one) => one[field]);
   context.figure({ what: 'opened', who, unit: 'ms', samples: of('openMs') });
