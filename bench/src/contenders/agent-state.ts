@@ -7,29 +7,34 @@ export interface PlainMessage {
 }
 
 /** What an agent holds in memory of a conversation and hands to its store: all messages, its notes, its task. */
-export interface AgentState {
-  readonly messages: readonly PlainMessage[];
+export interface AgentState<Message = PlainMessage> {
+  readonly messages: readonly Message[];
   readonly agent: { readonly turn: number; readonly note: string; readonly constant?: string | undefined };
   readonly task: { readonly id: string; readonly status: string };
 }
 
 const STATUSES = ['created', 'running', 'completed'];
 
-/** The states of the conversations of a store whose peers keep them whole. */
-export class AgentStates {
-  readonly #messages = new Map<string, PlainMessage[]>();
+/** The states of the conversations of a store that keeps them whole, their messages as that store has them. */
+export class AgentStates<Message = PlainMessage> {
+  readonly #messages = new Map<string, Message[]>();
+  readonly #messagesOf: (turn: Turn) => readonly Message[];
+
+  constructor(messagesOf: (turn: Turn) => readonly Message[]) {
+    this.#messagesOf = messagesOf;
+  }
 
   /** The state after the turn. */
-  after(conversation: string, turn: Turn): AgentState {
+  after(conversation: string, turn: Turn): AgentState<Message> {
     const messages = this.#messages.get(conversation) ?? [];
     this.#messages.set(conversation, messages);
-    messages.push(...messagesOf(turn));
+    messages.push(...this.#messagesOf(turn));
     return { messages, agent: agentOf(turn), task: taskAt(turn.number) };
   }
 
   /** The state after so many turns of a conversation that had none. */
-  grown(conversation: string, turns: number): AgentState | undefined {
-    let state: AgentState | undefined;
+  grown(conversation: string, turns: number): AgentState<Message> | undefined {
+    let state: AgentState<Message> | undefined;
     for (let number = 0; number < turns; number++) state = this.after(conversation, pooledTurn(number));
     return state;
   }

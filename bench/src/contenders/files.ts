@@ -33,7 +33,7 @@ export const jsonlAppender: Contender = {
 
 class JsonRewriter implements Store {
   readonly #folder: string;
-  readonly #states = new AgentStates();
+  readonly #states = new AgentStates(messagesOf);
 
   constructor(folder: string) {
     this.#folder = folder;

@@ -1,4 +1,6 @@
 import { join } from 'node:path';
+import { AIMessage, HumanMessage } from '@langchain/core/messages';
+import type { BaseMessage } from '@langchain/core/messages';
 import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
 import { bytesIn } from '../measure/folder.ts';
 import { makeTurn } from '../measure/turn.ts';
@@ -82,6 +84,11 @@ function pragma(database: Database, name: string): string {
   return String(database.pragma(name, { simple: true }));
 }
 
+/** Messages of LangChain, as the state of a graph holds them. */
+function messagesOf({ prompt, answer }: Turn): readonly BaseMessage[] {
+  return [new HumanMessage(prompt), new AIMessage(answer)];
+}
+
 interface Surroundings {
   sync(): Promise<string>;
   close(): Promise<void>;
@@ -91,7 +98,7 @@ interface Surroundings {
 class LangGraphStore implements Store {
   readonly #saver: BaseCheckpointSaver;
   readonly #around: Surroundings;
-  readonly #states = new AgentStates();
+  readonly #states = new AgentStates(messagesOf);
 
   constructor(saver: BaseCheckpointSaver, around: Surroundings) {
     this.#saver = saver;
@@ -122,7 +129,7 @@ class LangGraphStore implements Store {
     return this.#around.bytes();
   }
 
-  async #put(conversation: string, turn: number, state: AgentState): Promise<void> {
+  async #put(conversation: string, turn: number, state: AgentState<BaseMessage>): Promise<void> {
     const version = turn + 1;
     const versions = { messages: version, agent: version, task: version };
     const checkpoint = {

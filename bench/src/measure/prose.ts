@@ -4,7 +4,7 @@ import { join } from 'node:path';
 const ROOT = join(import.meta.dirname, '../../..');
 
 /** Real English and code, of this repository's pages and sources, in pieces of so many characters, again from the start. */
-export function* pieces(characters: number): Generator<string> {
+export function* pieces(characters: number): Generator<string, never, undefined> {
   const text = ['docs', 'packages/turnkeep/src'].flatMap(textsIn).join('\n');
   for (let at = 0; ; at = (at + characters) % (text.length - characters)) yield text.slice(at, at + characters);
 }

@@ -68,7 +68,7 @@ class Growing {
   }
 
   #message(): NewMessage {
-    const text: string = this.#texts.next().value ?? ''; // the pieces have no end
+    const text = this.#texts.next().value;
     const messageId = `message-${this.ids.length}`;
     const role = this.ids.length % 2 === 0 ? 'user' : 'assistant';
     const message: NewMessage = { messageId, role, parts: [{ type: 'text', text }] };
