@@ -34,22 +34,25 @@ function sessionFile(folder: string, lines: readonly string[]): string {
   return file;
 }
 
-test('a session is imported once, and a second time it is there already', async () => {
-  const folder = temporaryFolder();
-  const store = ['--store', `sqlite:${join(folder, 'store.db')}`];
-  const file = sessionFile(folder, sessionLines());
-  const first = await cli(['import', file, ...store]);
-  expect(first).toMatchObject({ code: EXIT.ok, stderr: '' });
-  expect(first.stdout).toContain('1 turn, 2 messages');
-  const { stdout } = await cli(['ls', '--json', ...store]);
-  const { conversations } = JSON.parse(stdout) as { conversations: { conversationId: string }[] }; // our own output
-  const shown = await cli(['show', conversations[0]?.conversationId ?? '', ...store]);
-  expect(shown.stdout).toMatch(/What is the tide\?[^]*High at noon\./);
-  const again = await cli(['import', folder, ...store]);
-  expect(again.code).toBe(EXIT.ok);
-  expect(again.stdout).toContain('all of it there already');
-  expect((await cli(['ls', '--json', ...store])).stdout).toBe(stdout);
-});
+test.each(['sqlite:', 'journal:'])(
+  'a session is imported once, and a second time it is there already: %s',
+  async (scheme) => {
+    const folder = temporaryFolder();
+    const store = ['--store', `${scheme}${join(folder, 'store.db')}`];
+    const file = sessionFile(folder, sessionLines());
+    const first = await cli(['import', file, ...store]);
+    expect(first).toMatchObject({ code: EXIT.ok, stderr: '' });
+    expect(first.stdout).toContain('1 turn, 2 messages');
+    const { stdout } = await cli(['ls', '--json', ...store]);
+    const { conversations } = JSON.parse(stdout) as { conversations: { conversationId: string }[] }; // our own output
+    const shown = await cli(['show', conversations[0]?.conversationId ?? '', ...store]);
+    expect(shown.stdout).toMatch(/What is the tide\?[^]*High at noon\./);
+    const again = await cli(['import', folder, ...store]);
+    expect(again.code).toBe(EXIT.ok);
+    expect(again.stdout).toContain('all of it there already');
+    expect((await cli(['ls', '--json', ...store])).stdout).toBe(stdout);
+  },
+);
 
 test('a damaged file is imported as far as it is whole, and the damage is told with its place', async () => {
   const folder = temporaryFolder();

