@@ -99,8 +99,9 @@ test('a line with damaged words harms these words alone', async () => {
       messages: `${FOUND} ${CORRUPT} ${FOUND}`,
       page: 'corrupt',
       window: 'corrupt',
-      search: 'corrupt',
     });
+    const { damage } = await ledger.namespace('n').search('words');
+    expect(damage).toMatchObject([{ conversationId: 'a', version: 2 }]);
     expect(await readings(ledger, 'b')).toEqual({ ...WHOLE, messages: `${FOUND} ${FOUND}` });
     const { messages } = await ledger.namespace('n').conversation('a').page({ damaged: 'mark' });
     expect(messages.map(({ damage }) => damage?.place)).toEqual([
