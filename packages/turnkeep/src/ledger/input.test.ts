@@ -45,7 +45,7 @@ test('options that are none are refused with their path, whoever asks', async ()
     () => conversation.search('x', none),
     () => conversation.tasks.active(none),
   ]) {
-    await expect(ask(), ask.toString()).rejects.toMatchObject({ code: 'invalid_value', details: { path: 'options' } });
+    await expect(ask()).rejects.toMatchObject({ code: 'invalid_value', details: { path: 'options' } });
   }
   await expect(conversation.fork('m', none)).rejects.toMatchObject({ details: { path: 'to' } });
   await expect(conversation.record(none)).rejects.toMatchObject({ details: { path: 'turn' } });
