@@ -77,23 +77,22 @@ async function search(
   assertPageLimit(limit);
   const cursor = options.after === undefined ? undefined : parseCursor(options.after);
   if (isBlank(text)) return { hits: [], next: null, damage: [] };
-  let page = new Page(limit, cursor);
+  const hits: SearchHit[] = [];
+  const damage: SearchDamage[] = [];
   const foldedQuery = fold(text);
   let before = cursor && String(cursor.taken ? cursor.commit + 1 : cursor.commit);
   for (;;) {
     assertNotAborted(options.signal);
     const query = { text, conversationId, before, limit: CANDIDATES };
     const found = await access.backend.search(namespace, query, options.signal);
-    const begun = page;
-    const taken = await access.read(namespace, (rows) => {
-      // A reading may be run again from its start: what it adds goes to a copy.
-      const filled = begun.copy();
+    // A reading may run several times until it has all that it asks for: it begins anew each time.
+    const page = await access.read(namespace, (rows) => {
       const bodies = new Bodies(rows, access.surroundings.sha256);
-      return { page: filled, next: filled.take(bodies, found, foldedQuery, scopeOf(rows)) };
+      return new Page(limit - hits.length, cursor).filled(bodies, found, foldedQuery, scopeOf(rows));
     });
-    page = taken.page;
-    if (taken.next !== undefined) return page.ending(taken.next);
-    if (found.next === undefined) return page.ending(null);
+    hits.push(...page.hits);
+    damage.push(...page.damage);
+    if (page.next !== null || found.next === undefined) return { hits, next: page.next, damage };
     before = found.next;
   }
 }
@@ -122,7 +121,7 @@ function cursorText({ commit, taken }: Cursor): string {
   return taken ? `${commit}.${taken.record}.${taken.hits}` : String(commit);
 }
 
-/** A page while it fills. */
+/** A page, or the rest of one, while it fills. */
 class Page {
   readonly #limit: number;
   readonly #start: Cursor | undefined;
@@ -134,19 +133,13 @@ class Page {
     this.#start = start;
   }
 
-  copy(): Page {
-    const copy = new Page(this.#limit, this.#start);
-    copy.#hits.push(...this.#hits);
-    copy.#damage.push(...this.#damage);
-    return copy;
-  }
-
-  ending(next: string | null): SearchPage {
+  /** With the hits among candidates; its `next` is where the next page starts once this one is full. */
+  filled(bodies: Bodies, found: SearchCandidates, foldedQuery: string, scope: SearchScope): SearchPage {
+    const next = this.#fill(bodies, found, foldedQuery, scope);
     return { hits: this.#hits, next, damage: this.#damage };
   }
 
-  /** Adds the hits among candidates; answers where the next page starts once this one is full. */
-  take(bodies: Bodies, found: SearchCandidates, foldedQuery: string, scope: SearchScope): string | undefined {
+  #fill(bodies: Bodies, found: SearchCandidates, foldedQuery: string, scope: SearchScope): string | null {
     for (const [at, place] of found.places.entries()) {
       const commit = Number(place.cursor);
       const taken = this.#addCommit(
@@ -157,7 +150,7 @@ class Page {
       const isLast = at + 1 === found.places.length && found.next === undefined;
       if (this.#hits.length === this.#limit && !isLast) return cursorText({ commit });
     }
-    return undefined;
+    return null;
   }
 
   /** Adds the hits of a commit that the page before did not have; answers what was taken if they are not all. */

@@ -9,7 +9,9 @@ import { endFailed } from './end-session.ts';
 import { driverFault } from './driver-errors.ts';
 import type { Outcome } from './group.ts';
 import { runGroup } from './group-runner.ts';
+import type { Remembered } from './group-runner.ts';
 import { KnownIds } from './known-ids.ts';
+import { RecentConversations } from './recent-conversations.ts';
 import type { Store } from './store.ts';
 import { WaitingCommit } from './waiting-commit.ts';
 
@@ -40,7 +42,7 @@ export interface QueueOptions {
 export class CommitQueue {
   readonly #store: Store;
   readonly #options: QueueOptions;
-  readonly #known = new KnownIds();
+  readonly #remembered: Remembered = { ids: new KnownIds(), recent: new RecentConversations() };
   readonly #lanes = new Map<string, Lane>();
   #count = 0;
   #drained: (() => void) | undefined;
@@ -79,7 +81,7 @@ export class CommitQueue {
     let lane = this.#lanes.get(namespace);
     if (!lane) {
       const ended = (): unknown => this.#lanes.delete(namespace);
-      lane = new Lane({ store: this.#store, options: this.#options, known: this.#known, namespace, ended });
+      lane = new Lane({ store: this.#store, options: this.#options, remembered: this.#remembered, namespace, ended });
       this.#lanes.set(namespace, lane);
     }
     return lane;
@@ -89,7 +91,7 @@ export class CommitQueue {
 interface LaneParts {
   readonly store: Store;
   readonly options: QueueOptions;
-  readonly known: KnownIds;
+  readonly remembered: Remembered;
   readonly namespace: string;
   readonly ended: () => void;
 }
@@ -169,10 +171,10 @@ class Lane {
   }
 
   async #run(session: Session, jobs: readonly WaitingCommit[], inLine: boolean): Promise<void> {
-    const { store, options, known, namespace } = this.#parts;
+    const { store, options, remembered, namespace } = this.#parts;
     try {
       const waitMs = inLine ? Math.min(LINE_MS, this.#leftMs(jobs)) : undefined;
-      const outcomes = await runGroup(store, session, known, { namespace, jobs, waitMs });
+      const outcomes = await runGroup(store, session, remembered, { namespace, jobs, waitMs });
       session.release();
       this.#release(jobs);
       options.wrote(namespace);
@@ -206,6 +208,7 @@ class Lane {
     const { kind } = driverFault(error);
     const passes = kind === 'lost' || kind === 'unreachable' || kind === 'again' || kind === 'slow';
     for (const job of jobs) {
+      if (job.isSettled) continue;
       const tryAlone = !passes && jobs.length > 1 && !job.isAlone;
       job.tries += 1;
       if (tryAlone) job.isAlone = true;

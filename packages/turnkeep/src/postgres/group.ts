@@ -8,6 +8,7 @@ import type { Receipt } from '../core/receipt.ts';
 import type { Ask } from './ask.ts';
 import { drawNumber } from './conversation-number.ts';
 import type { Connection, SqlRow, Statement } from './driver.ts';
+import { KnownRows } from './known-rows.ts';
 import { Loader, storedHead } from './loader.ts';
 import { conversationsOf, readPlan } from './read-plan.ts';
 import { attempt } from './reading.ts';
@@ -52,6 +53,8 @@ export interface DecidedGroup<J extends Job> {
   readonly existing: readonly ConversationId[];
   /** Round trips for rows that the read plan had not foreseen. */
   readonly unforeseen: number;
+  /** What is known of the rows of a conversation that is held, as they were before. */
+  knownRows(conversation: ConversationId): KnownRows;
 }
 
 /**
@@ -98,6 +101,10 @@ class Group<J extends Job> implements DecidedGroup<J> {
     return [...this.#held].flatMap(([id, { isNew }]) => (isNew && !this.batch.hasHead(id) ? [] : [id]));
   }
 
+  knownRows(conversation: ConversationId): KnownRows {
+    return this.#held.get(conversation)?.isNew === true ? KnownRows.none() : this.#snapshot.rowsOf(conversation);
+  }
+
   async lock(jobs: readonly J[], { enter, wait, exists }: GroupOptions): Promise<void> {
     const own = distinct(jobs.map(({ envelope }) => envelope.commit.conversationId));
     const all = distinct(jobs.flatMap(locksOf)).sort();
@@ -110,7 +117,6 @@ class Group<J extends Job> implements DecidedGroup<J> {
       ...(maybeNew.length > 0 ? [addHeads(schema, this.#namespace, maybeNew, maybeNew.map(drawNumber))] : []),
       ...(others.length > 0 ? [loadHeads(schema, this.#namespace, others)] : []),
     ]);
-    this.batch.beginAt(Number(results[enter.length - 1]?.[0]?.[0]));
     const answers = results.slice(enter.length);
     this.#holdLocked(answers.shift() ?? []);
     if (maybeNew.length > 0) this.#holdNew(answers.shift() ?? []);
@@ -215,7 +221,8 @@ class Group<J extends Job> implements DecidedGroup<J> {
   }
 }
 
-function locksOf({ envelope, alsoLock }: Job): readonly ConversationId[] {
+/** The conversations whose heads a commit locks. */
+export function locksOf({ envelope, alsoLock }: Job): readonly ConversationId[] {
   return [...conversationsOf(envelope.commit), ...alsoLock];
 }
 

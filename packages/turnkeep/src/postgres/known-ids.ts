@@ -1,10 +1,9 @@
 import type { ConversationId } from '../core/ids.ts';
-import type { KnownConversations } from './group-runner.ts';
 
 const KEPT = 16_384;
 
 /** The conversations that this process met last. To forget one costs a lookup. */
-export class KnownIds implements KnownConversations {
+export class KnownIds {
   #recent = new Set<string>();
   #older = new Set<string>();
 

@@ -1,9 +1,10 @@
 import { compareKeys } from '../core/backend.ts';
 import type { Row, RowRange, RowValue } from '../core/backend.ts';
+import { prefixEnd } from '../core/keys.ts';
 import { SortedRows } from '../core/sorted-rows.ts';
 
-/** Keys from `from` to `to` (exclusive) of which every row is known. */
-interface Span {
+/** Keys from `from` to `to` (exclusive). */
+export interface KeySpan {
   readonly from: string;
   readonly to: string;
 }
@@ -15,7 +16,15 @@ export class KnownRows {
   static readonly unknown: typeof UNKNOWN = UNKNOWN;
   readonly #rows = new SortedRows();
   readonly #absent = new Set<string>();
-  #spans: readonly Span[] = [];
+  /** Of these keys every row is known. */
+  #spans: readonly KeySpan[] = [];
+
+  /** Of a conversation without rows. */
+  static none(): KnownRows {
+    const known = new KnownRows();
+    known.putRange({ from: '', to: prefixEnd('') }, []);
+    return known;
+  }
 
   /** `undefined` where there is no such row. */
   get(key: string): RowValue | undefined | typeof UNKNOWN {
@@ -42,8 +51,18 @@ export class KnownRows {
 
   /** A row that was looked up; `undefined` where there was none. */
   put(key: string, value: RowValue | undefined): void {
-    if (value === undefined) this.#absent.add(key);
-    else this.#rows.set(key, value);
+    if (value === undefined) {
+      this.#rows.delete(key);
+      this.#absent.add(key);
+    } else {
+      this.#absent.delete(key);
+      this.#rows.set(key, value);
+    }
+  }
+
+  /** How much is kept. */
+  get size(): number {
+    return this.#rows.size + this.#absent.size + this.#spans.length;
   }
 
   /** The answer to a range: fewer rows than its limit mean that there are no more. */
@@ -55,16 +74,40 @@ export class KnownRows {
     else this.#add({ from: range.from, to: `${last}\u0000` });
   }
 
-  #spanAround(key: string): Span | undefined {
+  /**
+   * The keys nearest to the start of a scan of which nothing is known: with nothing there, the scan knows more.
+   * `undefined` where rows are known among them.
+   */
+  gap({ from, to, reverse }: RowRange): KeySpan | undefined {
+    const gap = reverse ? this.#gapBelow(from, to) : this.#gapFrom(from, to);
+    for (const _row of this.#rows.range(gap)) return undefined;
+    return gap;
+  }
+
+  #gapBelow(from: string, to: string): KeySpan {
+    const end = this.#spanBelow(to)?.from ?? to;
+    let start = from;
+    for (const span of this.#spans) if (compareKeys(span.to, end) <= 0) start = later(start, span.to);
+    return { from: start, to: end };
+  }
+
+  #gapFrom(from: string, to: string): KeySpan {
+    const start = this.#spanAround(from)?.to ?? from;
+    let end = to;
+    for (const span of this.#spans) if (compareKeys(span.from, start) >= 0) end = earlier(end, span.from);
+    return { from: start, to: end };
+  }
+
+  #spanAround(key: string): KeySpan | undefined {
     return this.#spans.find(({ from, to }) => compareKeys(from, key) <= 0 && compareKeys(key, to) < 0);
   }
 
-  #spanBelow(end: string): Span | undefined {
+  #spanBelow(end: string): KeySpan | undefined {
     return this.#spans.find(({ from, to }) => compareKeys(from, end) < 0 && compareKeys(end, to) <= 0);
   }
 
-  #add({ from, to }: Span): void {
-    let merged: Span = { from, to };
+  #add({ from, to }: KeySpan): void {
+    let merged: KeySpan = { from, to };
     const apart = this.#spans.filter((span) => {
       const touches = compareKeys(span.from, merged.to) <= 0 && compareKeys(merged.from, span.to) <= 0;
       if (touches) merged = { from: earlier(span.from, merged.from), to: later(span.to, merged.to) };

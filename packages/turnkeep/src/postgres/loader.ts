@@ -234,9 +234,12 @@ function widened(ask: Ask): Ask {
 }
 
 /** No key holds NUL, nor does Postgres take it: as a bound, U+0001 stands where it stood. */
+export function boundOf(key: string): string {
+  return key.replaceAll('\u0000', '\u0001');
+}
+
 function boundsOf({ from, to, limit }: RowRange): Pick<RangeOf, 'from' | 'to' | 'limit'> {
-  const bound = (key: string): string => key.replaceAll('\u0000', '\u0001');
-  return { from: bound(from), to: bound(to), limit: limit ?? NO_LIMIT };
+  return { from: boundOf(from), to: boundOf(to), limit: limit ?? NO_LIMIT };
 }
 
 function withSlack(ask: AskOf<'range'>): AskOf<'range'> {

@@ -89,6 +89,11 @@ export class Snapshot implements RowReader {
     return value === KnownRows.unknown ? undefined : value;
   }
 
+  /** What is known of a conversation's rows. */
+  rowsOf(conversation: ConversationId): KnownRows {
+    return this.#known(conversation);
+  }
+
   /** True where the answer to `ask` is at hand. */
   has(ask: Ask): boolean {
     switch (ask.kind) {

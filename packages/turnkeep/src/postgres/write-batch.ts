@@ -3,44 +3,55 @@ import { assert } from '../core/errors.ts';
 import type { Head } from '../core/head.ts';
 import type { ConversationId } from '../core/ids.ts';
 import { KEYS } from '../core/keys.ts';
-import type { Statement } from './driver.ts';
+import type { LogRecord } from '../core/log.ts';
+import type { SqlRow, Statement } from './driver.ts';
 import { packLog } from './log-codec.ts';
 import type { Schema } from './schema-name.ts';
-import type { Places, Snapshot } from './snapshot.ts';
+import type { KnownRows } from './known-rows.ts';
+import type { RecentConversations } from './recent-conversations.ts';
+import type { Places } from './snapshot.ts';
 import { markBlocks } from './sql/blocks.ts';
 import { dropHeads } from './sql/add-heads.ts';
-import { queueForFeed } from './sql/feed.ts';
-import { putHeads, putRecency } from './sql/put-heads.ts';
-import { addLogs, editLogs } from './sql/put-logs.ts';
-import type { LogToPut } from './sql/put-logs.ts';
-import { putRows, removeRows } from './sql/put-rows.ts';
+import { editLogs } from './sql/edit-logs.ts';
+import type { LogToEdit } from './sql/edit-logs.ts';
+import { removeRows } from './sql/remove-rows.ts';
 import { unfoldWords } from './sql/search.ts';
+import { writeCommits } from './sql/write-commits.ts';
+import type { LogToPut } from './sql/write-commits.ts';
 
 /** A conversation whose head this transaction holds. */
 export interface Held {
   readonly c: string;
   /** True where it has no commit yet. */
   readonly isNew: boolean;
-  rank: number;
+  readonly rank: number;
   places: Places;
+  /** Which commit of this transaction is its last, from 1. */
+  step?: number | undefined;
+}
+
+/** What a batch looks up of the rows that its commits were decided on. */
+interface RowsBefore {
+  /** A row, where it is known. */
+  peek(conversation: ConversationId, key: string): RowValue | undefined;
 }
 
 /** The write sets of a group, as few statements: one for each kind of row, however many commits there are. */
 export class WriteBatch {
   readonly #held: ReadonlyMap<ConversationId, Held>;
-  readonly #snapshot: Snapshot;
+  readonly #rowsBefore: RowsBefore;
   readonly #heads = new Map<ConversationId, Head>();
   readonly #rows = new Map<ConversationId, Map<string, RowValue | null>>();
   readonly #logs = new Map<string, LogToPut>();
-  readonly #edits = new Map<string, LogToPut>();
-  readonly #placed: { c: string; version: number; rank: number }[] = [];
+  readonly #edits = new Map<string, LogToEdit>();
+  #steps = 0;
+  /** The highest rank of what the commits follow. */
+  #floor = 0;
 
-  #rank = 0;
-
-  /** `snapshot` is what the commits were decided on. */
-  constructor(held: ReadonlyMap<ConversationId, Held>, snapshot: Snapshot) {
+  /** `rowsBefore` is what the commits were decided on. */
+  constructor(held: ReadonlyMap<ConversationId, Held>, rowsBefore: RowsBefore) {
     this.#held = held;
-    this.#snapshot = snapshot;
+    this.#rowsBefore = rowsBefore;
   }
 
   get isEmpty(): boolean {
@@ -52,56 +63,61 @@ export class WriteBatch {
     return [...touchedBy(writes)].filter((id) => !this.#held.has(id));
   }
 
-  /** Ranks begin at the server's clock, in microseconds: a commit that ended before this one began has a lower one. */
-  beginAt(clock: number): void {
-    this.#rank = clock;
-  }
-
   /** True where a commit of this batch writes the conversation's head. */
   hasHead(conversation: ConversationId): boolean {
     return this.#heads.has(conversation);
   }
 
   add(writes: WriteSet): void {
-    // The clock may go back: what a commit follows has a lower rank whatever it says.
-    const rank = 1 + Math.max(this.#rank, ...[...touchedBy(writes)].map((id) => this.#heldOf(id).rank));
-    this.#rank = rank;
-    if (writes.log) this.#addLog(writes.log.conversation, writes.log.record.version, rank, writes.log.record);
+    // The server's clock may go back: what a commit follows has a lower rank whatever it says.
+    this.#floor = Math.max(this.#floor, ...[...touchedBy(writes)].map((id) => this.#heldOf(id).rank));
+    if (writes.log) this.#addLog(writes.log.conversation, writes.log.record);
     for (const { conversation, key, value } of writes.rows) this.#addRow(conversation, key, value);
     for (const edit of writes.edits) this.#addEdit(edit);
     for (const head of writes.heads) this.#addHead(head, writes);
   }
 
+  /** The first one answers `id, rank` of each head that was written. */
   statements(schema: Schema, namespace: string): readonly Statement[] {
-    const { put, removed } = this.#sortedRows();
-    const heads = [...this.#heads.values()];
-    const logs = [...this.#logs.values()];
+    if (this.isEmpty && this.#unused().length === 0) return [];
+    const { put: rows, removed } = this.#sortedRows();
+    const heads = [...this.#heads.values()].map((head) => this.#headToPut(head));
     const edits = [...this.#edits.values()];
     const unused = this.#unused();
     return [
-      heads.length > 0 &&
-        putHeads(
-          schema,
-          namespace,
-          heads.map((head) => this.#headToPut(head)),
-        ),
-      heads.length > 0 && putRecency(schema, namespace, heads),
+      writeCommits(schema, namespace, { heads, rows, logs: [...this.#logs.values()], floor: this.#floor }),
       removed.length > 0 && removeRows(schema, namespace, removed),
-      put.length > 0 && putRows(schema, namespace, put),
-      logs.length > 0 && addLogs(schema, namespace, logs),
       edits.length > 0 && markBlocks(schema, namespace, edits),
       edits.length > 0 && editLogs(schema, namespace, edits),
       edits.length > 0 && unfoldWords(schema, namespace, edits),
-      this.#placed.length > 0 && queueForFeed(schema, namespace, this.#placed),
       unused.length > 0 && dropHeads(schema, namespace, unused),
     ].filter((statement) => statement !== false);
   }
 
-  #addLog(conversation: ConversationId, version: number, rank: number, log: Parameters<typeof packLog>[0]): void {
+  /**
+   * Keeps what the batch left, once it is durable. `ranks` is what its first statement answered; `known` is what was known
+   * of a conversation's rows before.
+   */
+  keep(
+    recent: RecentConversations,
+    namespace: string,
+    ranks: readonly SqlRow[],
+    known: (conversation: ConversationId) => KnownRows | undefined,
+  ): void {
+    for (const [id, rank] of ranks as readonly (readonly [ConversationId, string | number])[]) {
+      const head = this.#heads.get(id);
+      const rows = known(id);
+      if (!head || !rows) continue;
+      const { c, places } = this.#heldOf(id);
+      recent.put(namespace, { c, rank: Number(rank), places, head }, rows, this.#rows.get(id));
+    }
+  }
+
+  #addLog(conversation: ConversationId, log: LogRecord): void {
     const held = this.#heldOf(conversation);
-    held.rank = rank;
-    this.#logs.set(`${held.c} ${version}`, { c: held.c, log: packLog(log) });
-    this.#placed.push({ c: held.c, version, rank });
+    const { version } = log;
+    held.step = ++this.#steps;
+    this.#logs.set(`${held.c} ${version}`, { c: held.c, step: held.step, log: packLog(log) });
   }
 
   #addRow(conversation: ConversationId, key: string, value: RowValue | null): void {
@@ -114,7 +130,9 @@ export class WriteBatch {
   #addEdit({ conversation, version, log }: WriteSet['edits'][number]): void {
     const { c } = this.#heldOf(conversation);
     const key = `${c} ${version}`;
-    (this.#logs.has(key) ? this.#logs : this.#edits).set(key, { c, log: packLog(log) });
+    const own = this.#logs.get(key);
+    if (own) this.#logs.set(key, { ...own, log: packLog(log) });
+    else this.#edits.set(key, { c, log: packLog(log) });
   }
 
   #addHead(head: Head, writes: WriteSet): void {
@@ -131,12 +149,12 @@ export class WriteBatch {
   #placeOf(conversation: ConversationId, turnId: string, writes: WriteSet): RowValue | undefined {
     const key = KEYS.turnId(turnId);
     const written = writes.rows.find((row) => row.key === key && row.conversation === conversation)?.value;
-    return written ?? this.#rows.get(conversation)?.get(key) ?? this.#snapshot.peek(conversation, key);
+    return written ?? this.#rows.get(conversation)?.get(key) ?? this.#rowsBefore.peek(conversation, key);
   }
 
   #headToPut(head: Head) {
-    const { rank, places } = this.#heldOf(head.conversationId);
-    return { head, rank, places: JSON.stringify([...places]) };
+    const { step = null, places } = this.#heldOf(head.conversationId);
+    return { head, step, places: JSON.stringify([...places]) };
   }
 
   /** By conversation and key: transactions that meet, meet in one order. */

@@ -1,26 +1,6 @@
 import type { Statement } from '../driver.ts';
 import type { Schema } from '../schema-name.ts';
 
-/** Notes commits that have no place in the feed yet: by conversation number, version and rank. */
-export function queueForFeed(
-  schema: Schema,
-  namespace: string,
-  commits: readonly { readonly c: string; readonly version: number; readonly rank: number }[],
-): Statement {
-  const text = `INSERT INTO ${schema.sql}.outbox (ns, c, version, rank)
-    SELECT $1, u.c, u.version, u.rank FROM unnest($2::bigint[], $3::bigint[], $4::bigint[]) AS u (c, version, rank)`;
-  return {
-    name: 'tk_queue_feed',
-    text,
-    values: [
-      namespace,
-      commits.map(({ c }) => c),
-      commits.map(({ version }) => version),
-      commits.map(({ rank }) => rank),
-    ],
-  };
-}
-
 /** Answers a row where commits wait for their place. */
 export function feedWaits(schema: Schema, namespace: string): Statement {
   const text = `SELECT 1 FROM ${schema.sql}.outbox WHERE ns = $1 LIMIT 1`;

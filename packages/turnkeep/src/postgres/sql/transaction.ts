@@ -16,14 +16,15 @@ export function rollback(): Statement {
   return { name: 'tk_rollback', text: 'ROLLBACK', values: [] };
 }
 
-const ENTER = `SELECT floor(extract(epoch FROM clock_timestamp()) * 1000000)::bigint,
+const ENTER = `SELECT set_config('turnkeep.clock', floor(extract(epoch FROM clock_timestamp()) * 1000000)::text, true),
     set_config('turnkeep.namespace', $1, true), set_config('enable_seqscan', 'off', true),
     set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)`;
 
 /**
  * Says whose rows this transaction may see, for the policies of row-level security, and how its statements are planned:
  * each looks up a few keys, and a plan that was made while the tables were small must not scan them once they are large.
- * Answers the server's clock in microseconds, in the first column.
+ * Ranks of its commits begin at the server's clock of this moment, in microseconds: a commit that ended before this
+ * transaction began has a lower one.
  */
 export function enterNamespace(namespace: string): Statement {
   return { name: 'tk_enter', text: ENTER, values: [namespace] };
@@ -37,6 +38,11 @@ export function enterBounded(namespace: string, lockMs: number, idleMs: number):
   const text = `${ENTER}, set_config('lock_timeout', $2, true),
     set_config('idle_in_transaction_session_timeout', $3, true)`;
   return { name: 'tk_enter_bounded', text, values: [namespace, milliseconds(lockMs), milliseconds(idleMs)] };
+}
+
+/** The rank of the commit that is the `step`-th of its transaction, whose commits all follow what has the rank `floor`. */
+export function rankOf(floor: string, step: string): string {
+  return `greatest(current_setting('turnkeep.clock')::bigint, ${floor}::bigint) + ${step}`;
 }
 
 function milliseconds(duration: number): string {

@@ -3,21 +3,13 @@ import type { PackedLog } from '../log-codec.ts';
 import type { Schema } from '../schema-name.ts';
 
 /** A log record with its conversation's number. */
-export interface LogToPut {
+export interface LogToEdit {
   readonly c: string;
   readonly log: PackedLog;
 }
 
-export function addLogs(schema: Schema, namespace: string, logs: readonly LogToPut[]): Statement {
-  const text = `INSERT INTO ${schema.sql}.log (ns, c, version, at, header, seals, words, redactions)
-    SELECT $1, u.c, u.version, u.at, u.header, u.seals, u.words, u.redactions
-    FROM unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::text[])
-      AS u (c, version, at, header, seals, words, redactions)`;
-  return { name: 'tk_add_logs', text, values: [namespace, ...columnsOf(logs)] };
-}
-
 /** Replaces log records whose words went; one that has cooled stands in the log again, until its block was cleaned. */
-export function editLogs(schema: Schema, namespace: string, logs: readonly LogToPut[]): Statement {
+export function editLogs(schema: Schema, namespace: string, logs: readonly LogToEdit[]): Statement {
   const text = `UPDATE ${schema.sql}.log l
     SET at = u.at, header = u.header, seals = u.seals, words = u.words, redactions = u.redactions,
       block = NULL
@@ -27,7 +19,7 @@ export function editLogs(schema: Schema, namespace: string, logs: readonly LogTo
   return { name: 'tk_edit_logs', text, values: [namespace, ...columnsOf(logs)] };
 }
 
-function columnsOf(logs: readonly LogToPut[]): Statement['values'] {
+function columnsOf(logs: readonly LogToEdit[]): Statement['values'] {
   return [
     logs.map(({ c }) => c),
     logs.map(({ log }) => log.version),

@@ -1,0 +1,106 @@
+import type { Head } from '../../core/head.ts';
+import type { Statement } from '../driver.ts';
+import type { PackedLog } from '../log-codec.ts';
+import type { Schema } from '../schema-name.ts';
+import { rankOf } from './transaction.ts';
+
+export interface HeadToPut {
+  readonly head: Head;
+  /** Which commit of the transaction is the last of this conversation, from 1; `null` where none is: its rank stays. */
+  readonly step: number | null;
+  readonly places: string;
+}
+
+export interface RowToPut {
+  readonly c: string;
+  readonly key: string;
+  readonly value: string;
+}
+
+/** The log record of a commit with its conversation's number, and which commit of the transaction it is, from 1. */
+export interface LogToPut {
+  readonly c: string;
+  readonly step: number;
+  readonly log: PackedLog;
+}
+
+/** What the commits of one transaction write, no head, row or log record twice. */
+export interface CommitsToWrite {
+  readonly heads: readonly HeadToPut[];
+  readonly rows: readonly RowToPut[];
+  readonly logs: readonly LogToPut[];
+  /** The highest rank of what the commits follow. */
+  readonly floor: number;
+}
+
+/**
+ * Writes commits whose heads this transaction has locked, as one statement, since each costs about as much as ten rows:
+ * heads and what listings by activity are sorted by, rows, log records, and that these have no place in the feed yet.
+ * Answers `id, rank` of each head.
+ */
+export function writeCommits(
+  schema: Schema,
+  namespace: string,
+  { heads, rows, logs, floor }: CommitsToWrite,
+): Statement {
+  const text = `WITH head AS (
+      SELECT * FROM unnest($3::text[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::text[], $9::boolean[], $10::text[], $11::text[])
+        AS u (id, version, step, created, activity, owner, uncollected, places, head)
+    ), recency AS (
+      INSERT INTO ${schema.sql}.recency AS r (ns, id, activity, owner) SELECT $1, u.id, u.activity, u.owner FROM head u
+      ON CONFLICT (ns, id) DO UPDATE SET activity = excluded.activity, owner = excluded.owner
+      WHERE r.activity <> excluded.activity OR r.owner IS DISTINCT FROM excluded.owner
+    ), rows AS (
+      INSERT INTO ${schema.sql}.rows (ns, c, k, v)
+      SELECT $1, u.c, u.k, u.v FROM unnest($12::bigint[], $13::text[], $14::text[]) AS u (c, k, v)
+      ON CONFLICT (ns, c, k) DO UPDATE SET v = excluded.v
+    ), log AS (
+      INSERT INTO ${schema.sql}.log (ns, c, version, at, header, seals, words, redactions)
+      SELECT $1, u.c, u.version, u.at, u.header, u.seals, u.words, u.redactions
+      FROM unnest($15::bigint[], $16::bigint[], $18::bigint[], $19::text[], $20::text[], $21::text[], $22::text[])
+        AS u (c, version, at, header, seals, words, redactions)
+    ), outbox AS (
+      INSERT INTO ${schema.sql}.outbox (ns, c, version, rank) SELECT $1, u.c, u.version, ${rankOf('$2', 'u.step')}
+      FROM unnest($15::bigint[], $16::bigint[], $17::bigint[]) AS u (c, version, step)
+    )
+    UPDATE ${schema.sql}.heads h SET version = u.version, created = u.created, owner = u.owner,
+      rank = CASE WHEN u.step IS NULL THEN h.rank ELSE ${rankOf('$2', 'u.step')} END,
+      uncollected = u.uncollected, places = u.places, head = u.head
+    FROM head u WHERE h.ns = $1 AND h.id = u.id RETURNING h.id, h.rank`;
+  return {
+    name: 'tk_write_commits',
+    text,
+    values: [namespace, floor, ...headColumns(heads), ...rowColumns(rows), ...logColumns(logs)],
+  };
+}
+
+function headColumns(heads: readonly HeadToPut[]): Statement['values'] {
+  return [
+    heads.map(({ head }) => head.conversationId),
+    heads.map(({ head }) => head.version),
+    heads.map(({ step }) => step),
+    heads.map(({ head }) => head.createdAt),
+    heads.map(({ head }) => head.lastActivityAt),
+    heads.map(({ head }) => head.owner),
+    heads.map(({ head }) => head.erasedAt !== null && !head.collected),
+    heads.map(({ places }) => places),
+    heads.map(({ head }) => JSON.stringify(head)),
+  ];
+}
+
+function rowColumns(rows: readonly RowToPut[]): Statement['values'] {
+  return [rows.map(({ c }) => c), rows.map(({ key }) => key), rows.map(({ value }) => value)];
+}
+
+function logColumns(logs: readonly LogToPut[]): Statement['values'] {
+  return [
+    logs.map(({ c }) => c),
+    logs.map(({ log }) => log.version),
+    logs.map(({ step }) => step),
+    logs.map(({ log }) => log.at),
+    logs.map(({ log }) => log.header),
+    logs.map(({ log }) => log.seals),
+    logs.map(({ log }) => log.words),
+    logs.map(({ log }) => log.redactions),
+  ];
+}
