@@ -30,11 +30,11 @@ export const committers: Workload = {
       seats.push({ contender, store: await contender.open(context.folder()) });
     const raw = new RawFile(context.folder());
     const rates: Rates = new Map();
-    for (let round = 0; round < context.pick(7, 1); round++) {
+    for (let round = 0; round < context.pick(5, 1); round++) {
       for (const count of context.pick(COUNTS, [1, 64])) {
-        note(rates, DISK, count, raw.linesPerSecond(linesOf(count), context.pick(600, 150)));
+        note(rates, DISK, count, raw.linesPerSecond(linesOf(count), context.pick(400, 150)));
         for (const { contender, store } of rotated(seats, round))
-          note(rates, contender.name, count, await rateOf(store, count, round, context.pick(800, 250)));
+          note(rates, contender.name, count, await rateOf(store, count, round, context.pick(600, 250)));
       }
     }
     for (const { store } of seats) await store.close();

@@ -12,10 +12,10 @@ const SESSION = '5e551000-0000-4000-8000-00000000000b';
 /** One session file of Claude Code: prompts, answers, a tool call with its result in every turn. */
 export const importing: Workload = {
   name: 'importing',
-  measures: 'an import of one Claude Code session of 40,000 rows, and the same again into the store that has it',
+  measures: 'an import of one Claude Code session of 10,000 rows, and the same again into the store that has it',
   async run(context) {
     const file = join(context.folder(), `${SESSION}.jsonl`);
-    const rows = context.pick(40_000, 1_000);
+    const rows = context.pick(10_000, 1_000);
     writeFileSync(file, sessionOf(rows));
     for (const backend of ['memory', 'sqlite', 'journal'] as const) await measure(context, backend, file, rows);
   },
