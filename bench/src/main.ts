@@ -1,9 +1,7 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { machineOf } from './measure/machine.ts';
-import { svgOf } from './report/plot.ts';
 import { barLine, machineLines } from './report/table.ts';
 import { runWorkloads } from './run.ts';
 import { WORKLOADS } from './workloads/index.ts';
@@ -14,8 +12,7 @@ import { WORKLOADS } from './workloads/index.ts';
  *     npm run bench                         every workload
  *     npm run bench -- NAME…                those that are named
  *     npm run bench -- --quick              less of each; under a minute
- *     npm run bench -- --json FILE          the figures for a program
- *     npm run bench -- --plots FOLDER       the plots of docs/performance.md
+ *     npm run bench -- --json FILE          the figures for a program, and for `npm run bench:docs`
  *
  * A shared machine is noisy: what is compared takes turns within the run, and ratios are what counts. It ends with 1 where a
  * bar fails, in a full run.
@@ -25,7 +22,6 @@ const { values, positionals } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
     json: { type: 'string' },
-    plots: { type: 'string' },
   },
 });
 
@@ -51,10 +47,6 @@ if (values.json !== undefined) {
     values.json,
     `${JSON.stringify({ machine, quick: values.quick, rows, bars, notes, plots }, null, 2)}\n`,
   );
-}
-if (values.plots !== undefined) {
-  mkdirSync(values.plots, { recursive: true });
-  for (const plot of findings.plots) writeFileSync(join(values.plots, `${plot.name}.svg`), svgOf(plot));
 }
 // A server that was started for the run would keep the process.
 process.exit(!values.quick && findings.bars.some(({ holds }) => !holds) ? 1 : 0);

@@ -1,5 +1,4 @@
 import type { Plot } from '../workload.ts';
-import { numberOf } from './table.ts';
 
 const WIDTH = 720;
 const HEIGHT = 400;
@@ -18,11 +17,14 @@ const COLOURS = [
   '#8a8a8a',
   '#c25b4a',
   '#4a6fb0',
+  '#3f9e9e',
+  '#b07a4a',
+  '#7a8f3a',
 ];
 
 const STYLE = `
   .paper { fill: #ffffff } text { fill: #24292f; font: 12px system-ui, sans-serif } .title { font-size: 14px; font-weight: 600 }
-  .grid { stroke: #d0d7de; stroke-width: 1 } .line { fill: none; stroke-width: 2 }
+  .grid { stroke: #d0d7de; stroke-width: 1 } .line { fill: none; stroke-width: 3 } .beside { stroke-width: 1.5; stroke-dasharray: 6 3 }
   @media (prefers-color-scheme: dark) { .paper { fill: #0d1117 } text { fill: #e6edf3 } .grid { stroke: #30363d } }`;
 
 /** A scale that gives each power of ten the same room. */
@@ -67,11 +69,16 @@ export function svgOf({ title, x, y, lines }: Plot): string {
     `<text class="title" x="${AREA.left}" y="22">${escaped(title)}</text>`,
     `<text x="${middle}" y="${HEIGHT - 10}" text-anchor="middle">${escaped(x)}</text>`,
     `<text x="${AREA.left}" y="${AREA.top - 6}">${escaped(y)}</text>`,
-    ...up.ticks.map((value) => horizontal(up.at(value), numberOf(value))),
-    ...across.ticks.map((value) => vertical(across.at(value), numberOf(value))),
+    ...up.ticks.map((value) => horizontal(up.at(value), tickOf(value))),
+    ...across.ticks.map((value) => vertical(across.at(value), tickOf(value))),
     ...linesOf(lines, across, up),
     '</svg>\n',
   ].join('\n');
+}
+
+/** A power of ten, as one writes it. */
+function tickOf(value: number): string {
+  return value.toLocaleString('en-US', { maximumFractionDigits: 6 });
 }
 
 function horizontal(at: number, label: string): string {
@@ -84,7 +91,7 @@ function vertical(at: number, label: string): string {
   return `${line}<text x="${at}" y="${HEIGHT - AREA.bottom + 16}" text-anchor="middle">${label}</text>`;
 }
 
-/** Each line with its name beside its end; names that would lie on each other give way downwards. */
+/** Each line, those of others dashed, with its name beside its end; names that would lie on each other give way downwards. */
 function linesOf(lines: Plot['lines'], across: LogScale, up: LogScale): readonly string[] {
   const drawn = lines.map(({ who, points }, at) => {
     const places = points.map(([x, y]) => [across.at(x), up.at(y)] as const);
@@ -97,7 +104,8 @@ function linesOf(lines: Plot['lines'], across: LogScale, up: LogScale): readonly
       const label = Math.max(end + 4, free);
       free = label + LABEL_STEP;
       const dots = places.map(([x, y]) => `<circle cx="${x}" cy="${y}" r="3" fill="${colour}"/>`).join('');
-      const path = `<polyline class="line" stroke="${colour}" points="${places.map((place) => place.join(',')).join(' ')}"/>`;
+      const kind = who.startsWith('turnkeep') ? 'line' : 'line beside';
+      const path = `<polyline class="${kind}" stroke="${colour}" points="${places.map((place) => place.join(',')).join(' ')}"/>`;
       const x = WIDTH - AREA.right + 12;
       const name = `<text x="${x + 14}" y="${label}">${escaped(who)}</text>`;
       return `${path}${dots}<rect x="${x}" y="${label - 9}" width="9" height="9" fill="${colour}"/>${name}`;
