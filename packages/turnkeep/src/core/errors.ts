@@ -77,6 +77,11 @@ export interface ErrorDetails {
   interrupt_closed: { readonly interruptId: string; readonly status: string };
   interrupt_not_due: { readonly interruptId: string; readonly expiresAt: string };
   // State
+  // Agents
+  turn_held: { readonly turnId: string; readonly attempt: string; readonly token: number };
+  turn_failed: { readonly turnId: string; readonly code: string; readonly message: string };
+  step_failed: { readonly turnId: string; readonly key: string; readonly code: string; readonly message: string };
+  not_completed: { readonly turnId: string; readonly reason: string; readonly answer: Json };
   checkpoint_exists: { readonly checkpointId: string; readonly revision: number };
   no_checkpoint: { readonly checkpointId: string };
   checkpoint_conflict: {
@@ -174,6 +179,10 @@ export const ERRORS: { readonly [Code in ErrorCode]: ErrorRule } = {
   no_interrupt: { retry: 'never', says: 'There is no such interrupt' },
   interrupt_closed: { retry: 'after_reread', says: 'The interrupt was answered, expired or withdrawn' },
   interrupt_not_due: { retry: 'after_delay', says: 'The interrupt may still be answered' },
+  turn_held: { retry: 'after_delay', says: 'Somebody else works on this turn' },
+  turn_failed: { retry: 'never', says: 'The turn failed' },
+  step_failed: { retry: 'never', says: 'The step failed, and is not safe to repeat' },
+  not_completed: { retry: 'after_reread', says: 'The answer of the turn was not committed; it is handed back' },
   checkpoint_exists: { retry: 'after_reread', says: 'The checkpoint exists' },
   no_checkpoint: { retry: 'never', says: 'There is no such checkpoint' },
   checkpoint_conflict: { retry: 'after_reread', says: 'The checkpoint is at another revision' },

@@ -38,6 +38,8 @@ export const LIMITS = {
   usageCount: 1_000_000_000,
   /** Characters of the amount of a cost. */
   amountDigits: 64,
+  /** Bytes of the draft of a turn; what comes after it is in the message alone. */
+  draftBytes: 262_144,
   /** Messages of one window or page. */
   pageMessages: 1_000,
   /** Rows of one listing page. */

@@ -39,6 +39,11 @@ import { messagesAt } from '../core/tree/messages.ts';
 import type { PlacedMessage } from '../core/tree/messages.ts';
 import { ownTurn } from '../core/tree/path.ts';
 import type { Access, View, WriteOptions } from './access.ts';
+import { reconnect } from './agent/follow.ts';
+import type { DraftEvent, FollowOptions } from './agent/follow.ts';
+import { resumeTurn, runTurn } from './agent/run.ts';
+import type { Agent, AgentTurnStart, ResumeOptions, RunOptions, TurnOutcome } from './agent/run.ts';
+import { stopTurn } from './agent/stop.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { Commitments } from './commitments.ts';
 import { contextOf } from './context/context.ts';
@@ -257,6 +262,37 @@ export class Conversation {
   /** Erases the conversation; what living forks share stays. Maintenance removes the rest. */
   async erase(how: { readonly reason?: string } = {}, options?: WriteOptions): Promise<Receipt> {
     return this.commit([{ ...how, kind: 'conversation.erase' }], options);
+  }
+
+  // ---- Agents
+
+  /**
+   * Runs an agent at a new turn: its prompt, its operation and its checkpoint are recorded together, then the agent works
+   * under a lease, each of its steps recorded before and after. Sent again under the same key, also by another process after
+   * a crash, the turn goes on where it stopped; one that has ended is answered without calling anything, `turn_failed` where
+   * it failed.
+   */
+  async run(turn: AgentTurnStart, agent: Agent, options: RunOptions): Promise<TurnOutcome> {
+    return runTurn(this.#access, turn, agent, options);
+  }
+
+  /**
+   * Goes on with a turn that waits, or whose owner does not live any more; `turn_held` where somebody works on it. What is
+   * recorded is not done again. A step of which nobody knows whether it was done is `ambiguous`, unless it was declared safe
+   * to repeat, can be looked up, or `settle` says what became of it.
+   */
+  async resume(turnId: TurnId, agent: Agent, options: ResumeOptions = {}): Promise<TurnOutcome> {
+    return resumeTurn(this.#access, turnId, agent, options);
+  }
+
+  /** Cancels a turn from anywhere, whoever works on it; what was drafted is kept as an incomplete message. */
+  async stop(turnId: TurnId, reason: string): Promise<TurnOutcome> {
+    return stopTurn(this.#access, turnId, reason);
+  }
+
+  /** Follows the unfinished answer of the turn at work, from a cursor on, then live; `null` where no turn is at work. */
+  async reconnect(options: FollowOptions = {}): Promise<AsyncGenerator<DraftEvent> | null> {
+    return reconnect(this.#access, options);
   }
 
   // ---- Reading

@@ -1,4 +1,20 @@
 export type { WriteOptions } from './access.ts';
+export { TurnWaits } from './agent/agent-turn.ts';
+export type {
+  AgentTurn,
+  AtBoundary,
+  Boundary,
+  Completion,
+  ModelCall,
+  NewInterrupt,
+  StepOptions,
+  ToolOptions,
+} from './agent/agent-turn.ts';
+export type { DraftEvent, FollowOptions } from './agent/follow.ts';
+export { modelAgent } from './agent/model-agent.ts';
+export type { Model, ModelAgentOptions, ModelRequest, Tool } from './agent/model-agent.ts';
+export type { RecoverOptions, RecoveredTurn } from './agent/recover.ts';
+export type { Agent, AgentTurnStart, ResumeOptions, RunOptions, TurnOutcome } from './agent/run.ts';
 export type { Checkpoints } from './checkpoints.ts';
 export type { Commitments } from './commitments.ts';
 export type {

@@ -13,6 +13,8 @@ import type { Receipt } from '../core/receipt.ts';
 import { id } from '../core/shapes.ts';
 import { isShelf } from '../core/shelf.ts';
 import type { Access } from './access.ts';
+import { recoverNamespace } from './agent/recover.ts';
+import type { RecoverOptions, RecoveredTurn } from './agent/recover.ts';
 import { Conversation } from './conversation.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import { eraseSubject } from './erase-subject.ts';
@@ -143,6 +145,14 @@ export class Namespace {
   interrupts(options: { readonly signal?: AbortSignal } = {}): AsyncGenerator<OpenInterrupt> {
     assertObject(options, 'options');
     return openInterrupts(this.#access, this.id, options.signal);
+  }
+
+  /**
+   * Ends the turns whose owner does not live any more, with the reason `owner_lost`; turns that wait are left alone. A process
+   * of this host that has ended is seen at once, any other owner is watched for its time to live.
+   */
+  async recover(options: RecoverOptions = {}): Promise<readonly RecoveredTurn[]> {
+    return recoverNamespace(this.#access, this.id, options);
   }
 
   /** Answers an interrupt; the first answer stands, and `first` says whether this was it. Its turn is then resumed. */

@@ -21,6 +21,10 @@ export const SHOWN_ELSEWHERE: { readonly [Code in ErrorCode]?: string } = {
   turn_open: 'R8: a fork of a turn at work',
   bad_cursor: 'R1, R2, R5: cursors of another reading',
   group_too_large: 'R1: a group larger than the window',
+  turn_held: 'no commit is refused so: two that go on with one turn, in the tests of agents',
+  turn_failed: 'no commit is refused so: a turn that failed is asked again, in the tests of agents',
+  step_failed: 'no commit is refused so: a step that failed is asked again, in the tests of agents',
+  not_completed: 'no commit is refused so: an answer that conflicts, in the tests of agents',
   aborted: 'S8: a caller who gives up',
   closed: 'S8: a closed handle',
 };

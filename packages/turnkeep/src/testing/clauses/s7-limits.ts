@@ -330,6 +330,7 @@ const ELSEWHERE: { readonly [Limit in LimitName]?: string } = {
   pageMessages: 'the cases of readings',
   pageRows: 'the cases of readings',
   queryBytes: 'the cases of readings',
+  draftBytes: 'a draft is no commit: the tests of agents show it',
   queuedCommits: 'a backend that queues nothing never refuses for it: each that does has a test of its own',
 };
 

@@ -1,0 +1,273 @@
+import { describe, expect, test } from 'vitest';
+import { isTurnkeepError } from '../../core/errors.ts';
+import type { Json } from '../../core/json.ts';
+import type { Conversation } from '../conversation.ts';
+import { ASKED, opened, said, text } from './agent.testkit.ts';
+import type { AgentTurn } from './agent-turn.ts';
+import type { Agent } from './run.ts';
+
+const KEY = { idempotencyKey: 'turn-1' };
+
+/** An agent of a model call, three steps at once, and an answer; counts what it really does. */
+function counting(): { readonly agent: Agent; readonly done: string[] } {
+  const done: string[] = [];
+  const step = (turn: AgentTurn, key: string) =>
+    turn.step(key, async () => {
+      done.push(key);
+      return `${key} done`;
+    });
+  const agent: Agent = async (turn) => {
+    await turn.model('plan', async function* () {
+      done.push('plan');
+      yield text('I will ');
+      yield text('do three things');
+    });
+    const results = await Promise.all(['a', 'b', 'c'].map((key) => step(turn, key)));
+    return [{ role: 'assistant', parts: [text(results.join(', '))] }];
+  };
+  return { agent, done };
+}
+
+describe('a run', () => {
+  test('records its prompt, its steps and its answer, and completes turn, run and checkpoint together', async () => {
+    const { conversation } = opened();
+    const { agent, done } = counting();
+    const { turnId, state, receipt } = await conversation.run(ASKED, agent, { ...KEY, agent: 'clerk' });
+    expect(state).toBe('completed');
+    expect(done).toEqual(['plan', 'a', 'b', 'c']);
+    expect(await said(conversation)).toEqual([
+      'user: a question',
+      'assistant: I will do three things',
+      'assistant: a done, b done, c done',
+    ]);
+    const steps = await conversation.steps(turnId);
+    expect(steps.map(({ key, status, result }) => [key, status, result])).toEqual([
+      ['plan', 'succeeded', undefined],
+      ['a', 'succeeded', 'a done'],
+      ['b', 'succeeded', 'b done'],
+      ['c', 'succeeded', 'c done'],
+    ]);
+    expect(receipt.events.map(({ kind }) => kind)).toEqual([
+      'message.append',
+      'turn.advance',
+      'run.end',
+      'checkpoint.advance',
+    ]);
+    expect((await conversation.checkpoints.get('turn-1'))?.phase).toBe('completed');
+    expect((await conversation.operation('turn-1'))?.status).toBe('succeeded');
+  });
+
+  test('sent again answers without calling anything', async () => {
+    const { conversation } = opened();
+    const { agent, done } = counting();
+    const first = await conversation.run(ASKED, agent, KEY);
+    const again = await conversation.run(ASKED, agent, KEY);
+    expect(done).toHaveLength(4);
+    expect(again).toEqual({ ...first, receipt: { ...first.receipt, replayed: true } });
+  });
+
+  test('writes ahead: the checkpoint is in flight while a step is done, and ready between', async () => {
+    const { conversation } = opened();
+    const phases: (string | undefined)[] = [];
+    const look = async () => phases.push((await conversation.checkpoints.get('turn-1'))?.phase);
+    await conversation.run(
+      ASKED,
+      async (turn) => {
+        await look();
+        await turn.step('a', async () => void (await look()));
+        await look();
+      },
+      KEY,
+    );
+    await look();
+    expect(phases).toEqual(['ready', 'in_flight', 'ready', 'completed']);
+  });
+
+  test('that throws fails its turn, keeps what was drafted, and replays the reason', async () => {
+    const { conversation } = opened();
+    const broken = new Error('the model broke');
+    const agent: Agent = async (turn) => {
+      await turn.model('plan', async function* () {
+        yield text('half an ans');
+        throw broken;
+      });
+    };
+    await expect(conversation.run(ASKED, agent, KEY)).rejects.toBe(broken);
+    expect(await said(conversation)).toEqual(['user: a question', 'assistant (incomplete): half an ans']);
+    const again = await conversation.run(ASKED, agent, KEY).catch((error: unknown) => error);
+    if (!isTurnkeepError(again, 'turn_failed')) throw again;
+    expect(again.details).toMatchObject({ code: 'agent_failed', message: 'the model broke' });
+    expect(await conversation.openOperations()).toEqual([]);
+  });
+
+  test('that its caller gives up is cancelled at once and keeps what was drafted', async () => {
+    const { conversation } = opened();
+    const caller = new AbortController();
+    const agent: Agent = async (turn) => {
+      await turn.model('plan', async function* () {
+        yield text('half');
+        caller.abort(new Error('never mind'));
+        await new Promise(() => undefined); // a model that hears no signal
+      });
+    };
+    const outcome = await conversation.run(ASKED, agent, { ...KEY, signal: caller.signal });
+    expect(outcome.state).toBe('cancelled');
+    expect(await said(conversation)).toEqual(['user: a question', 'assistant (incomplete): half']);
+  });
+
+  test('past its deadline fails', async () => {
+    const { conversation } = opened();
+    const agent: Agent = async () => new Promise<never>(() => undefined);
+    const options = { ...KEY, signal: AbortSignal.timeout(20) };
+    await expect(conversation.run(ASKED, agent, options)).rejects.toMatchObject({ name: 'TimeoutError' });
+    await expect(conversation.run(ASKED, agent, KEY)).rejects.toMatchObject({ details: { code: 'deadline' } });
+  });
+
+  test('whose answer conflicts hands it back with the error, and goes on from there', async () => {
+    const { conversation } = opened();
+    const agent: Agent = async (turn) => {
+      await conversation.update({ title: 'meanwhile' });
+      await turn.complete({ messages: [{ role: 'assistant', parts: [text('the answer')] }], expect: { version: 1 } });
+    };
+    const error = await conversation.run(ASKED, agent, KEY).catch((thrown: unknown) => thrown);
+    if (!isTurnkeepError(error, 'not_completed')) throw error;
+    expect(error.details).toMatchObject({
+      reason: 'conflict',
+      answer: [{ role: 'assistant', parts: [{ type: 'text', text: 'the answer' }] }],
+    });
+    const { turnId } = error.details;
+    const outcome = await conversation.resume(turnId, async () => [{ role: 'assistant', parts: [text('the answer')] }]);
+    expect(outcome.state).toBe('completed');
+  });
+});
+
+describe('a step', () => {
+  test('is done once for all who ask, and fails for all', async () => {
+    const { conversation } = opened();
+    let times = 0;
+    const agent: Agent = async (turn) => {
+      const once = () => turn.step('a', async () => (times += 1));
+      expect(await Promise.all([once(), once(), once()])).toEqual([1, 1, 1]);
+      const fails = () => turn.step('b', () => Promise.reject(new Error(`try ${(times += 1)}`)));
+      await expect(fails()).rejects.toThrow('try 2');
+      await expect(fails()).rejects.toMatchObject({ code: 'step_failed', details: { key: 'b', message: 'try 2' } });
+      const safe = () => turn.step('c', () => Promise.reject(new Error(`try ${(times += 1)}`)), { retry: 'safe' });
+      await expect(safe()).rejects.toThrow('try 3');
+      await expect(safe()).rejects.toThrow('try 4');
+    };
+    await conversation.run(ASKED, agent, KEY);
+  });
+
+  test('that may have been done is ambiguous to the next run, with every such step; the caller’s word settles it', async () => {
+    const { conversation } = opened();
+    const turnId = await abandoned(conversation, ['a', 'b']);
+    const agent: Agent = async (turn) => {
+      const a = await turn.step('a', async () => 'done again');
+      const b = await turn.step('b', async () => 'done again');
+      return [{ role: 'assistant', parts: [text(`${a}, ${b}`)] }];
+    };
+    const error = await conversation.resume(turnId, agent, QUICK).catch((thrown: unknown) => thrown);
+    if (!isTurnkeepError(error, 'ambiguous')) throw error;
+    expect(error.details.keys).toEqual(['a', 'b']);
+    const settle = { a: { status: 'succeeded', result: 'was done' }, b: { status: 'retry' } } as const;
+    await conversation.resume(turnId, agent, { settle });
+    expect((await said(conversation)).at(-1)).toBe('assistant: was done, done again');
+  });
+
+  test('that can be looked up is: done where it was not, taken over where it was', async () => {
+    for (const found of ['it was done', undefined]) {
+      const { conversation } = opened();
+      const turnId = await abandoned(conversation, ['pay']);
+      let paid: Json = null;
+      const agent: Agent = async (turn) => {
+        paid = await turn.step('pay', async () => 'done now', { reconcile: async () => found });
+      };
+      await conversation.resume(turnId, agent, QUICK);
+      expect(paid).toBe(found ?? 'done now');
+    }
+  });
+
+  test('that was declared safe by whoever asks now is repeated', async () => {
+    const { conversation } = opened();
+    const turnId = await abandoned(conversation, ['look']);
+    const agent: Agent = async (turn) => void (await turn.step('look', async () => 1, { retry: 'safe' }));
+    await conversation.resume(turnId, agent, QUICK);
+    expect(await conversation.steps(turnId)).toMatchObject([{ key: 'look', status: 'succeeded', starts: 2 }]);
+  });
+});
+
+describe('an interrupt', () => {
+  test('lets the turn wait, and the answer goes on with exactly what is pending', async () => {
+    const { conversation, space } = opened();
+    const done: string[] = [];
+    const agent: Agent = async (turn) => {
+      const both = ['a', 'b'].map(async (id) => {
+        const answer = await turn.interrupt({ interruptId: id, type: 'approval', payload: { may: id } });
+        return turn.step(`do ${id}`, async () => {
+          done.push(id);
+          return answer;
+        });
+      });
+      const answers = await Promise.all([...both, turn.step('c', async () => void done.push('c'))]);
+      return [{ role: 'assistant', parts: [text(JSON.stringify(answers))] }];
+    };
+    const first = await conversation.run(ASKED, agent, KEY);
+    expect([first.state, done]).toEqual(['waiting', ['c']]);
+    expect((await conversation.interrupts()).map(({ interruptId }) => interruptId)).toEqual(['a', 'b']);
+    await space.answer('b', { by: 'ann', response: 'yes b' });
+    expect((await conversation.resume(first.turnId, agent)).state).toBe('waiting');
+    expect(done).toEqual(['c', 'b']);
+    expect(await space.answer('a', { by: 'ann', response: 'yes a' })).toMatchObject({ first: true });
+    expect(await space.answer('a', { by: 'bob', response: 'no' })).toMatchObject({ first: false });
+    expect((await conversation.resume(first.turnId, agent)).state).toBe('completed');
+    expect(done).toEqual(['c', 'b', 'a']);
+    expect((await said(conversation)).at(-1)).toBe('assistant: ["yes a","yes b",null]');
+  });
+
+  test('that expired is told to the agent', async () => {
+    const { conversation } = opened();
+    const agent: Agent = async (turn) => {
+      const asked = { interruptId: 'a', type: 'input', payload: null, expiresAt: '2020-01-01T00:00:00Z' };
+      const answer = await turn.interrupt(asked).catch((error: unknown) => {
+        if (!isTurnkeepError(error, 'interrupt_closed')) throw error;
+        return error.details.status;
+      });
+      return [{ role: 'assistant', parts: [text(JSON.stringify(answer))] }];
+    };
+    const { turnId, state } = await conversation.run(ASKED, agent, KEY);
+    expect(state).toBe('waiting');
+    expect((await conversation.resume(turnId, agent)).state).toBe('completed');
+    expect((await said(conversation)).at(-1)).toBe('assistant: "expired"');
+  });
+});
+
+test('steering input becomes a message of the turn, once', async () => {
+  const { conversation } = opened();
+  const heard: string[] = [];
+  const agent: Agent = async (turn) => {
+    await conversation.submit({ prompt: [text('faster')], whenBusy: 'steer' });
+    for await (const parts of turn.inbox()) heard.push(JSON.stringify(parts));
+    for await (const parts of turn.inbox()) heard.push(JSON.stringify(parts));
+  };
+  await conversation.run(ASKED, agent, KEY);
+  expect(heard).toEqual(['[{"type":"text","text":"faster"}]']);
+  expect(await said(conversation)).toEqual(['user: a question', 'user: faster']);
+});
+
+/** A short time to live, for owners that never show any. */
+const QUICK = { ttlMs: 60 };
+
+/** A turn whose owner began some steps and was never seen again. */
+async function abandoned(conversation: Conversation, keys: readonly string[]): Promise<string> {
+  const { turnId } = await conversation.submit(ASKED);
+  await conversation.commit([
+    { kind: 'turn.advance', turnId, to: 'running' },
+    { kind: 'attempt.start', attempt: 'lost', turnId },
+  ]);
+  const fence = { attempt: 'lost', token: 1 };
+  await conversation.commit(
+    keys.map((key) => ({ kind: 'step.start' as const, turnId, key })),
+    { fence },
+  );
+  return turnId;
+}

@@ -1,0 +1,160 @@
+import type { Scratch, ScratchPlace } from '../../core/backend.ts';
+import type { TurnId } from '../../core/ids.ts';
+import { parseJson } from '../../core/json.ts';
+import { LIMITS } from '../../core/limits.ts';
+import type { Part } from '../../core/message.ts';
+import { assertShape, part } from '../../core/shapes.ts';
+import { after } from '../../platform/timers.ts';
+import type { ConversationAccess } from '../conversation-access.ts';
+
+const FLUSH_MS = 200;
+
+/** What was drafted between two flushes. */
+export interface Delta {
+  readonly seq: number;
+  readonly parts: readonly Part[];
+}
+
+/** The unfinished output of a turn, as it lies beside the log. */
+export interface Draft {
+  /** The token of the attempt that writes it: another attempt begins anew. */
+  readonly epoch: number;
+  /** Of the last delta. */
+  readonly seq: number;
+  /** Deltas up to this one stand in messages by now, or were given up. */
+  readonly committed: number;
+  readonly deltas: readonly Delta[];
+  /** True where the limit was reached: what came after it is in the message alone. */
+  readonly truncated: boolean;
+}
+
+export function draftPlace({ namespace, conversationId }: ConversationAccess, turnId: TurnId): ScratchPlace {
+  return { namespace, conversationId, key: `draft ${turnId}` };
+}
+
+export async function readDraft(access: ConversationAccess, turnId: TurnId): Promise<Draft | undefined> {
+  const text = await access.access.backend.scratch.get(draftPlace(access, turnId));
+  return text === undefined ? undefined : (JSON.parse(text) as Draft);
+}
+
+export async function removeDraft(access: ConversationAccess, turnId: TurnId): Promise<void> {
+  await access.access.backend.scratch.remove(draftPlace(access, turnId));
+}
+
+/** The parts of a draft that no message has yet. */
+export function partsOf(draft: Draft | undefined): readonly Part[] {
+  return joinParts((draft?.deltas ?? []).flatMap((delta) => delta.parts));
+}
+
+/** Parts in which text that follows text, and reasoning that follows reasoning, is one. */
+export function joinParts(parts: readonly Part[]): readonly Part[] {
+  const joined: Part[] = [];
+  for (const next of parts) {
+    const last = joined.at(-1);
+    if (last && isPlain(last) && isPlain(next) && last.type === next.type) {
+      joined[joined.length - 1] = { ...last, text: last.text + next.text };
+    } else joined.push(next);
+  }
+  return joined;
+}
+
+/** Text or reasoning with nothing beside the words. */
+function isPlain(one: Part): one is Extract<Part, { readonly type: 'text' | 'reasoning' }> {
+  return (one.type === 'text' || one.type === 'reasoning') && Object.keys(one).length === 2;
+}
+
+/**
+ * Keeps the draft of a turn beside the log: collected for a moment, then replaced whole. Deltas past `LIMITS.draftBytes`
+ * are left out, and the draft says so.
+ */
+export class DraftWriter {
+  readonly #scratch: Scratch;
+  readonly #place: ScratchPlace;
+  readonly #epoch: number;
+  #seq = 0;
+  #committed = 0;
+  #deltas: Delta[] = [];
+  #bytes = 0;
+  #truncated = false;
+  #isSilent = false;
+  #waiting: Part[] = [];
+  #cancelFlush: (() => void) | undefined;
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(access: ConversationAccess, turnId: TurnId, epoch: number) {
+    this.#scratch = access.access.backend.scratch;
+    this.#place = draftPlace(access, turnId);
+    this.#epoch = epoch;
+  }
+
+  /** What no message has yet. */
+  get parts(): readonly Part[] {
+    return joinParts([...this.#deltas.flatMap((delta) => delta.parts), ...this.#waiting]);
+  }
+
+  get truncated(): boolean {
+    return this.#truncated;
+  }
+
+  /** Adds parts; they can be seen by others within a second. */
+  add(parts: readonly Part[]): void {
+    const own = parseJson(parts, 'parts') as unknown as readonly Part[];
+    for (const [at, one] of own.entries()) assertShape(part, one, `parts[${at}]`);
+    this.#waiting.push(...own);
+    this.#cancelFlush ??= after(FLUSH_MS, () => void this.flush());
+  }
+
+  /** The parts so far stand in a message by now, or were given up. */
+  drop(): void {
+    this.#collect();
+    this.#committed = this.#seq;
+    this.#deltas = [];
+    this.#bytes = 0;
+    this.#truncated = false;
+    if (this.#seq > 0) void this.flush();
+  }
+
+  /** Writes what waits. A draft that cannot be written is not worth a turn. */
+  flush(): Promise<void> {
+    if (this.#isSilent) return this.#last;
+    this.#cancelFlush?.();
+    this.#cancelFlush = undefined;
+    this.#collect();
+    const draft: Draft = {
+      epoch: this.#epoch,
+      seq: this.#seq,
+      committed: this.#committed,
+      deltas: this.#deltas,
+      truncated: this.#truncated,
+    };
+    const text = JSON.stringify(draft);
+    this.#last = this.#last.then(() => this.#scratch.put(this.#place, text)).catch(() => undefined);
+    return this.#last;
+  }
+
+  /** Writes nothing more: what lies there may be somebody else's by now. */
+  async silence(): Promise<void> {
+    this.#isSilent = true;
+    this.#cancelFlush?.();
+    await this.#last;
+  }
+
+  /** The turn has ended: its words are in messages, or given up. */
+  async remove(): Promise<void> {
+    await this.silence();
+    await this.#scratch.remove(this.#place);
+  }
+
+  #collect(): void {
+    if (this.#waiting.length === 0) return;
+    const parts = joinParts(this.#waiting);
+    this.#waiting = [];
+    const bytes = Buffer.byteLength(JSON.stringify(parts));
+    if (this.#truncated || this.#bytes + bytes > LIMITS.draftBytes) {
+      this.#truncated = true;
+      return;
+    }
+    this.#bytes += bytes;
+    this.#deltas.push({ seq: (this.#seq += 1), parts });
+  }
+}

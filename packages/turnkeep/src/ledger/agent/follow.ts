@@ -1,0 +1,111 @@
+import type { TurnState } from '../../core/change.ts';
+import { TurnkeepError } from '../../core/errors.ts';
+import type { TurnId } from '../../core/ids.ts';
+import type { Part } from '../../core/message.ts';
+import { isBusy } from '../../core/rules/turn-states.ts';
+import { ownTurn } from '../../core/tree/path.ts';
+import { pause } from '../../platform/timers.ts';
+import type { ConversationAccess } from '../conversation-access.ts';
+import { readDraft } from './draft.ts';
+import type { Draft } from './draft.ts';
+
+const LOOK_MS = 100;
+
+/** What somebody who follows a turn is told. `cursor` names the place: hand it in to go on from there. */
+export type DraftEvent =
+  /** More of the unfinished answer. */
+  | { readonly kind: 'delta'; readonly turnId: TurnId; readonly cursor: string; readonly parts: readonly Part[] }
+  /** What was drafted so far counts no more: it stands in messages by now, or another attempt began anew. Read the messages. */
+  | { readonly kind: 'restart'; readonly turnId: TurnId; readonly cursor: string }
+  /** The draft is at its limit: what comes now is in the message alone. */
+  | { readonly kind: 'truncated'; readonly turnId: TurnId; readonly cursor: string }
+  /** The turn is not at work any more. */
+  | { readonly kind: 'end'; readonly turnId: TurnId; readonly state: TurnState };
+
+export interface FollowOptions {
+  /** The cursor of the last event that was seen, of the same turn. */
+  readonly after?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+interface Cursor {
+  readonly turnId: TurnId;
+  readonly epoch: number;
+  readonly seq: number;
+}
+
+function cursorText({ turnId, epoch, seq }: Cursor): string {
+  return `${epoch}.${seq}.${turnId}`;
+}
+
+function parseCursor(text: string): Cursor {
+  const [, epoch, seq, turnId] = /^(\d+)\.(\d+)\.(.+)$/su.exec(text) ?? [];
+  if (turnId === undefined) throw new TurnkeepError('bad_cursor', { reason: 'it is not of a draft' });
+  return { turnId, epoch: Number(epoch), seq: Number(seq) };
+}
+
+/**
+ * Follows the turn at work, or the one of the cursor: what it drafted after the cursor, then live, until it waits or ends.
+ * `null` where no turn is at work. Any number of readers, in any process that shares the store.
+ */
+export async function reconnect(
+  access: ConversationAccess,
+  options: FollowOptions,
+): Promise<AsyncGenerator<DraftEvent> | null> {
+  const after = options.after === undefined ? undefined : parseCursor(options.after);
+  const turnId = after?.turnId ?? (await access.view(({ tree }) => tree.head.busy[0]));
+  if (turnId === undefined) return null;
+  return follow(access, after ?? { turnId, epoch: 0, seq: 0 }, options.signal);
+}
+
+async function* follow(
+  access: ConversationAccess,
+  from: Cursor,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<DraftEvent> {
+  let at = from;
+  let toldTruncated = false;
+  for (;;) {
+    if (signal?.aborted) return;
+    // The state first: what was drafted before it moved is then seen.
+    const state = await stateOf(access, at.turnId);
+    const draft = await readDraft(access, at.turnId);
+    if (draft) {
+      for (const event of eventsAfter(at, draft)) {
+        if (event.kind !== 'end') at = parseCursor(event.cursor);
+        yield event;
+      }
+      if (draft.truncated && !toldTruncated) {
+        yield { kind: 'truncated', turnId: at.turnId, cursor: cursorText(at) };
+      }
+      toldTruncated = draft.truncated;
+    }
+    if (!isBusy(state)) {
+      yield { kind: 'end', turnId: at.turnId, state };
+      return;
+    }
+    await pause(LOOK_MS);
+  }
+}
+
+function* eventsAfter(at: Cursor, draft: Draft): Generator<DraftEvent> {
+  const { turnId } = at;
+  const { epoch } = draft;
+  const isNew = epoch !== at.epoch;
+  if (isNew && at.epoch !== 0) yield { kind: 'restart', turnId, cursor: cursorText({ turnId, epoch, seq: 0 }) };
+  const seen = isNew ? 0 : at.seq;
+  if (draft.committed > seen) {
+    yield { kind: 'restart', turnId, cursor: cursorText({ turnId, epoch, seq: draft.committed }) };
+  }
+  for (const { seq, parts } of draft.deltas) {
+    if (seq > seen) yield { kind: 'delta', turnId, cursor: cursorText({ turnId, epoch, seq }), parts };
+  }
+}
+
+async function stateOf(access: ConversationAccess, turnId: TurnId): Promise<TurnState> {
+  return access.view(({ tree }) => {
+    const turn = ownTurn(tree, turnId);
+    if (!turn) throw new TurnkeepError('no_turn', { turnId });
+    return turn.row.state;
+  });
+}

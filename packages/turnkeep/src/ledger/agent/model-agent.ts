@@ -1,0 +1,88 @@
+import type { Json, JsonObject } from '../../core/json.ts';
+import type { NewMessage, Part, ToolCallPart } from '../../core/message.ts';
+import { TurnkeepError } from '../../core/errors.ts';
+import type { AgentTurn, ToolOptions } from './agent-turn.ts';
+import type { Agent } from './run.ts';
+
+/** What a model is asked: the whole path so far, oldest first, results of its tools included. */
+export interface ModelRequest {
+  readonly turn: AgentTurn;
+  /** Counts the calls of this turn, from 1. */
+  readonly round: number;
+  readonly signal: AbortSignal;
+}
+
+/** Any model: parts come out as they are made, whole or piece by piece. It reads its messages through the turn's handle. */
+export type Model = (request: ModelRequest) => AsyncIterable<Part> | Iterable<Part> | Promise<readonly Part[]>;
+
+/** A tool: does what a call asks. It is a step: done once, however often its turn is resumed. */
+export interface Tool extends ToolOptions {
+  readonly run: (input: Json, context: { readonly call: ToolCallPart; readonly turn: AgentTurn }) => Promise<Json>;
+  /** Asks somebody outside before the tool runs; the answer `true`, or `{ approved: true }`, lets it. */
+  readonly needsApproval?: boolean | undefined;
+}
+
+export interface ModelAgentOptions {
+  readonly model: Model;
+  readonly tools?: { readonly [name: string]: Tool } | undefined;
+  /** Model calls of one turn; 32 when absent. */
+  readonly maxRounds?: number | undefined;
+}
+
+const MAX_ROUNDS = 32;
+
+/**
+ * An agent around a model and its tools: calls the model, runs the tools that it calls side by side, and goes on until it
+ * calls none. Every call and every tool is a recorded step, so that it goes on wherever it was cut off.
+ */
+export function modelAgent({ model, tools = {}, maxRounds = MAX_ROUNDS }: ModelAgentOptions): Agent {
+  return async (turn) => {
+    for (let round = 1; round <= maxRounds; round++) {
+      const parts = await turn.model(`model ${round}`, (signal) => model({ turn, round, signal }));
+      const calls = parts.filter((part): part is ToolCallPart => isOurs(part));
+      if (calls.length === 0) return [];
+      await allDone(calls.map((call) => runTool(turn, tools[call.name], call)));
+    }
+    throw new TurnkeepError('limit_exceeded', { limit: 'maxRounds', max: maxRounds, path: 'maxRounds' });
+  };
+}
+
+function isOurs(part: Part): boolean {
+  return part.type === 'tool_call' && part.executedBy !== 'provider';
+}
+
+async function runTool(turn: AgentTurn, tool: Tool | undefined, call: ToolCallPart): Promise<void> {
+  if (!tool) {
+    await turn.tool(call.callId, async () => {
+      throw new Error(`there is no tool ${call.name}`);
+    });
+    return;
+  }
+  if (tool.needsApproval && !(await isApproved(turn, call))) {
+    await turn.append(`denied ${call.callId}`, denied(call));
+    return;
+  }
+  await turn.tool(call.callId, async () => tool.run(inputOf(call), { call, turn }), tool);
+}
+
+async function isApproved(turn: AgentTurn, call: ToolCallPart): Promise<boolean> {
+  const payload = { name: call.name, input: inputOf(call) };
+  const interruptId = `${turn.turnId} ${call.callId}`;
+  const answer = await turn.interrupt({ interruptId, type: 'approval', callId: call.callId, payload });
+  if (typeof answer !== 'object' || answer === null || Array.isArray(answer)) return answer === true;
+  return (answer as JsonObject)['approved'] === true;
+}
+
+function denied({ callId }: ToolCallPart): NewMessage {
+  return { role: 'tool', parts: [{ type: 'tool_result', callId, status: 'denied' }] };
+}
+
+function inputOf({ input, inputText }: ToolCallPart): Json {
+  return input ?? inputText ?? null;
+}
+
+/** Waits for all of them, also where one fails: what was begun is recorded before the turn waits or ends. */
+async function allDone(work: readonly Promise<void>[]): Promise<void> {
+  const outcomes = await Promise.allSettled(work);
+  for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
+}

@@ -1,0 +1,59 @@
+import { TurnkeepError } from '../../core/errors.ts';
+import { isTerminal } from '../../core/rules/turn-states.ts';
+import { ownTurn } from '../../core/tree/path.ts';
+import type { ConversationAccess } from '../conversation-access.ts';
+import type { Hold } from './hold.ts';
+
+/**
+ * Looks after each commit of the namespace whether the hold still holds, and tells once where it does not: the turn was
+ * stopped, taken over, or erased. Until then every commit is protected by the fence. Answers what ends the watching.
+ */
+export function watchOwnership(
+  access: ConversationAccess,
+  hold: Hold,
+  lost: (error: TurnkeepError) => void,
+): () => void {
+  let looking = false;
+  let again = false;
+  let over = false;
+  const stop = access.access.backend.onCommit(access.namespace, look);
+  return end;
+
+  function end(): void {
+    over = true;
+    stop();
+  }
+
+  function look(): void {
+    if (over) return;
+    again = true;
+    if (looking) return;
+    looking = true;
+    void lookOn();
+  }
+
+  async function lookOn(): Promise<void> {
+    while (again && !over) {
+      again = false;
+      const error = await lossOf(access, hold);
+      if (!error || over) continue;
+      end();
+      lost(error);
+    }
+    looking = false;
+  }
+}
+
+async function lossOf(access: ConversationAccess, { turnId, fence }: Hold): Promise<TurnkeepError | undefined> {
+  try {
+    return await access.view(({ tree }) => {
+      const turn = ownTurn(tree, turnId)?.row;
+      if (!turn) return new TurnkeepError('no_turn', { turnId });
+      const currentToken = turn.attempt?.token ?? 0;
+      if (currentToken !== fence.token) return new TurnkeepError('fenced', { turnId, ...fence, currentToken });
+      return isTerminal(turn.state) ? new TurnkeepError('turn_terminal', { turnId, state: turn.state }) : undefined;
+    });
+  } catch (error) {
+    return error instanceof TurnkeepError && error.code === 'erased' ? error : undefined;
+  }
+}

@@ -1,0 +1,86 @@
+import { expect, test } from 'vitest';
+import type { Conversation } from '../conversation.ts';
+import { ASKED, opened, said } from './agent.testkit.ts';
+
+const QUICK = { ttlMs: 60 };
+
+/** A turn that an owner took who is never seen again. */
+async function abandoned(conversation: Conversation, run = true): Promise<string> {
+  const { turnId, operationId } = await conversation.submit({ ...ASKED, operationId: `${conversation.id} op` });
+  if (run) await conversation.advance(turnId, 'running');
+  await conversation.commit([{ kind: 'attempt.start', attempt: 'lost', turnId }]);
+  expect(operationId).toBe(`${conversation.id} op`);
+  return turnId;
+}
+
+test('what no living owner holds fails with its reason; what waits, lives, or was never held is left alone', async () => {
+  const { space } = opened();
+  const [lost, unstarted, waiting, free, living] = ['lost', 'unstarted', 'waiting', 'free', 'living'].map((id) =>
+    space.conversation(id),
+  ) as [Conversation, Conversation, Conversation, Conversation, Conversation];
+  const turnId = await abandoned(lost);
+  await abandoned(unstarted, false);
+  const waits = await waiting.run(
+    ASKED,
+    async (turn) => void (await turn.interrupt({ interruptId: 'i', type: 'input', payload: null })),
+    { idempotencyKey: 'w' },
+  );
+  await free.submit(ASKED);
+  const caller = new AbortController();
+  const working = living.run(ASKED, () => new Promise<never>(() => undefined), {
+    idempotencyKey: 'l',
+    signal: caller.signal,
+    ...QUICK,
+  });
+  await living.watch({ after: 1 }).next();
+  const recovered = await space.recover(QUICK);
+  expect(recovered.map(({ conversationId, code }) => `${conversationId} ${code}`).sort()).toEqual([
+    'lost owner_lost',
+    'unstarted owner_lost',
+  ]);
+  expect((await unstarted.operation('unstarted op'))?.failure).toMatchObject({ code: 'owner_lost' });
+  expect(await unstarted.openOperations()).toEqual([]);
+  await expect(lost.resume(turnId, async () => undefined)).rejects.toMatchObject({
+    code: 'turn_failed',
+    details: { code: 'owner_lost' },
+  });
+  expect((await waiting.graph())[0]?.state).toBe('waiting');
+  expect(waits.state).toBe('waiting');
+  expect((await free.graph())[0]?.state).toBe('preparing');
+  caller.abort();
+  expect((await working).state).toBe('cancelled');
+  expect(await space.recover(QUICK)).toEqual([]);
+});
+
+test('unfinished words of a lost owner are kept', async () => {
+  const { ledger, space, conversation } = opened();
+  const turnId = await abandoned(conversation);
+  const draft = {
+    epoch: 1,
+    seq: 1,
+    committed: 0,
+    deltas: [{ seq: 1, parts: [{ type: 'text', text: 'half' }] }],
+    truncated: false,
+  };
+  const place = { namespace: 'n', conversationId: 'c', key: `draft ${turnId}` };
+  await ledger.backend.scratch.put(place, JSON.stringify(draft));
+  await space.recover(QUICK);
+  expect(await said(conversation)).toEqual(['user: a question', 'assistant (incomplete): half']);
+  expect(await ledger.backend.scratch.list('n')).toEqual([]);
+});
+
+test('of two who go on with one turn one does, and the other is told', async () => {
+  const { conversation } = opened();
+  const turnId = await abandoned(conversation);
+  let runs = 0;
+  const goOn = async () =>
+    conversation.resume(turnId, async (turn) => void (await turn.step('a', async () => (runs += 1))), QUICK);
+  const outcomes = await Promise.allSettled([goOn(), goOn()]);
+  const refused = outcomes.flatMap((one) => (one.status === 'rejected' ? [(one.reason as { code: string }).code] : []));
+  const won = outcomes.flatMap((one) => (one.status === 'fulfilled' ? [one.value.state] : []));
+  // Whoever comes after the other has ended is answered with that end.
+  expect([...won, ...refused].sort()).toSatisfy(
+    (all: readonly string[]) => all.includes('completed') && (all.includes('turn_held') || all[1] === 'completed'),
+  );
+  expect(runs).toBe(1);
+});

@@ -1,0 +1,19 @@
+import { isTerminal } from '../../core/rules/turn-states.ts';
+import type { TurnId } from '../../core/ids.ts';
+import type { ConversationAccess } from '../conversation-access.ts';
+import { endFromOutside } from './end-from-outside.ts';
+import { findTurn } from './hold.ts';
+import { outcomeOf } from './run.ts';
+import type { TurnOutcome } from './run.ts';
+
+/**
+ * Stops a turn from anywhere, whoever works on it: it is cancelled at once, what was drafted is kept as an incomplete
+ * message, and its owner is told. A turn that has ended is answered as it ended.
+ */
+export async function stopTurn(access: ConversationAccess, turnId: TurnId, reason: string): Promise<TurnOutcome> {
+  const found = await findTurn(access, turnId);
+  if (isTerminal(found.state)) return outcomeOf(access, turnId);
+  const how = { to: 'cancelled' as const, agent: 'stop', code: 'stopped', message: reason };
+  const receipt = await endFromOutside(access, turnId, found, how);
+  return { turnId, state: 'cancelled', receipt };
+}
