@@ -1,8 +1,20 @@
+import { fileURLToPath } from 'node:url';
 import { modelMessageSchema } from 'ai';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isTurnkeepError, openLedger } from 'turnkeep';
-import type { ContextPolicy, Conversation, JsonObject, Ledger, ReadyContext, RequestFormat } from 'turnkeep';
+import { importClaudeCode } from 'turnkeep/interchange';
+import type { ImportTarget } from 'turnkeep/interchange';
+import type {
+  ContextPolicy,
+  Conversation,
+  JsonObject,
+  Ledger,
+  Namespace,
+  NewMessage,
+  ReadyContext,
+  RequestFormat,
+} from 'turnkeep';
 import { faultIn, publishedShapes } from '../formats/published-types.testkit.ts';
 import { markOf, tell, told } from './conversations.testkit.ts';
 import type { Told, ToldStep, ToldTurn } from './conversations.testkit.ts';
@@ -91,6 +103,34 @@ const turn = (steps: readonly ToldStep[], rest: Partial<ToldTurn> = {}): ToldTur
   ...rest,
 });
 
+const says = (text: string): NewMessage => ({ role: 'assistant', parts: [{ type: 'text', text }] });
+const asks = (text: string): NewMessage => ({ role: 'user', parts: [{ type: 'text', text }] });
+const callsOf = (...ids: readonly string[]): NewMessage => ({
+  role: 'assistant',
+  parts: ids.map((callId) => ({ type: 'tool_call', callId, name: 'look', input: { at: 1 } })),
+});
+const answers = (callId: string): NewMessage => ({
+  role: 'tool',
+  parts: [{ type: 'tool_result', callId, status: 'ok', output: `for ${callId}` }],
+});
+
+/** Parallel calls that answer backwards, a call that the user interrupts, an id that comes again, and a call at the end. */
+const INTERRUPTED_RUN: readonly (readonly NewMessage[])[] = [
+  [asks('q'), callsOf('A', 'B'), answers('B'), answers('A'), callsOf('C')],
+  [asks('interrupt before C returned'), callsOf('A'), answers('A'), says('end')],
+  [asks('once more'), callsOf('D')],
+];
+
+function targetIn(namespace: Namespace): ImportTarget {
+  return {
+    namespace: namespace.id,
+    commit: async (commit) => namespace.commit({ ...commit }),
+    head: async () => undefined,
+  };
+}
+
+const EXAMPLE = fileURLToPath(new URL('../../../packages/turnkeep/examples/claude-code', import.meta.url));
+
 /** Named conversations: each is checked for every window and every budget. */
 const STORIES: { readonly [name: string]: Told } = {
   'calls that repeat their ids, answer backwards, and stay open': {
@@ -135,6 +175,35 @@ describe.each(FORMATS)('requests for %s', (format) => {
     }
     expect(outcomes.at(-1)).toBe('fits');
     expect(outcomes).toContain('too_large');
+  });
+
+  test('a run with parallel calls, an interruption, an id used again and an open end: every window', async () => {
+    count += 1;
+    const conversation = ledger.namespace('n').conversation(`c${count}`);
+    for (const [at, messages] of INTERRUPTED_RUN.entries()) {
+      await conversation.record({ turnId: `r${at}`, origin: 'told', messages });
+    }
+    for (let window = 1; window <= 12; window++) {
+      await checked(conversation, [], { format, counter, budgetTokens: 20_000, window });
+    }
+    expect(await checked(conversation, [], { format, counter, budgetTokens: 20_000 })).toBe('fits');
+  });
+
+  test('an imported session with a compaction, an edit and a fork: every window and every tenth budget', async () => {
+    const own = await openLedger('memory:');
+    const namespace = own.namespace('imported');
+    const report = await importClaudeCode(targetIn(namespace), [EXAMPLE]);
+    for (const { conversationId } of report.conversations) {
+      const conversation = namespace.conversation(conversationId);
+      for (let window = 1; window <= 16; window++) {
+        await checked(conversation, [], { format, counter, budgetTokens: 100_000, window });
+      }
+      for (let budgetTokens = 100; budgetTokens <= 6_000; budgetTokens += 190) {
+        await checked(conversation, [], { format, counter, budgetTokens });
+      }
+      expect(await checked(conversation, [], { format, counter, budgetTokens: 100_000 })).toBe('fits');
+    }
+    await own.close();
   });
 
   test('random conversations, windows and budgets', async () => {

@@ -185,6 +185,14 @@ describe('calls and results', () => {
     expect((await chat.window(10)).messages).toHaveLength(3);
   });
 
+  test('a result whose call is not for models is told in words', async () => {
+    const chat = fresh();
+    await say(chat, 't1', user('q'), { ...calls('a'), visibility: 'user' }, result('a', 'found'));
+    const found = await ready(chat, wide);
+    expect(lines(found)).toEqual(['user q', 'user [Result, call a, ok]\nfound']);
+    expect(found.report.repairs).toEqual([{ what: 'orphan_result', messageId: 't1.2', callId: 'a' }]);
+  });
+
   test('ids that stand twice are told apart', async () => {
     const chat = fresh();
     await say(chat, 't1', user('q'), calls('a'), result('a', '1'));
