@@ -20,6 +20,7 @@ describe.each(BACKENDS)('commitments, on %s', (backend) => {
         ['c', 'expired'],
       ]);
       expect(await conversation.commitments.openLoops()).toMatchObject([{ commitmentId: 'b', type: 'follow_up' }]);
+      expect(await conversation.commitments.list({ type: 'FOLLOW_UP ' })).toMatchObject([{ commitmentId: 'b' }]);
       expect(await conversation.commitments.list({ status: 'expired' })).toMatchObject([{ content: 'order lunch' }]);
     });
   });

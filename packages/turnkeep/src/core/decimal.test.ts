@@ -11,9 +11,9 @@ test('adds digit by digit, with the places of the longer one', () => {
 });
 
 test('a decimal has no sign, no exponent, no spaces and no leading zeros', () => {
-  for (const good of ['0', '0.0', '7', '10.50', '0.00001']) expect(DECIMAL.test(good), good).toBe(true);
+  for (const good of ['0', '0.0', '7', '10.50', '0.00001']) expect(DECIMAL.test(good)).toBe(true);
   for (const bad of ['', '.5', '1.', '01', '-1', '+1', '1e3', ' 1', '1,5', '٣', '1.5.5', 'NaN'])
-    expect(DECIMAL.test(bad), bad).toBe(false);
+    expect(DECIMAL.test(bad)).toBe(false);
 });
 
 const decimal = tuple(

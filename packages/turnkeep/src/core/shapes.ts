@@ -167,6 +167,12 @@ export const parts: z.ZodType<readonly Part[]> = listUpTo(part, 'messageParts').
   }
 });
 
+/** The words of a prompt: a tool call or a result in them would be a call that nobody made, or an answer to none. */
+export const promptParts: z.ZodType<readonly Part[]> = parts.refine(
+  (value) => value.every(({ type }) => type !== 'tool_call' && type !== 'tool_result'),
+  'a prompt has no tool calls and no results: append a message',
+);
+
 function repeatedCall(value: readonly Part[]): string | undefined {
   const seen = new Set<string>();
   for (const item of value) {

@@ -52,9 +52,9 @@ export class Commitments {
       const { path, at } = pathOf(view, options);
       return readCommitments(view.tree, view.bodies, path, at);
     });
-    return all.filter(
-      (one) => (options.status ?? one.status) === one.status && (options.type ?? one.type) === one.type,
-    );
+    const { status } = options;
+    const type = options.type?.trim().toLowerCase(); // as a type is stored
+    return all.filter((one) => (status ?? one.status) === one.status && (type ?? one.type) === one.type);
   }
 
   /** What is promised and not yet done. */

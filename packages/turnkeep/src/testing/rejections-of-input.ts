@@ -90,6 +90,20 @@ export const REJECTED_INPUT: readonly Rejection[] = [
   },
   {
     code: 'invalid_value',
+    when: 'a prompt has a tool call',
+    scene: 'idle',
+    changes: [submit({ prompt: [{ type: 'tool_call', callId: 'k', name: 'look' }] })],
+    details: { path: `${AT}.prompt` },
+  },
+  {
+    code: 'invalid_value',
+    when: 'a prompt has a tool result',
+    scene: 'idle',
+    changes: [submit({ prompt: [{ type: 'tool_result', callId: 'k', status: 'ok' }] })],
+    details: { path: `${AT}.prompt` },
+  },
+  {
+    code: 'invalid_value',
     when: 'a regeneration brings an author',
     scene: 'idle',
     changes: [{ kind: 'turn.submit', samePromptAs: 't1', author: { id: 'x', kind: 'human' } }],

@@ -4,7 +4,7 @@ import { TurnkeepError } from '../errors.ts';
 import type { InputId, MessageId, PromptId, TurnId } from '../ids.ts';
 import { LIMITS } from '../limits.ts';
 import type { ChangeEvent } from '../receipt.ts';
-import { count, id, parts } from '../shapes.ts';
+import { count, id, promptParts } from '../shapes.ts';
 import { findMessage } from '../tree/messages.ts';
 import { ownTurn } from '../tree/path.ts';
 import { placeMessage } from './append.ts';
@@ -23,7 +23,7 @@ export const inputEnqueue: Rule<'input.enqueue'> = {
       inputId: id.optional(),
       from: count.optional(),
       mode: z.enum(['queued', 'steering']).optional(),
-      prompt: parts,
+      prompt: promptParts,
       ...inputWords,
     })
     .refine((change) => change.from === undefined || change.inputId !== undefined, 'an edit names its input'),

@@ -8,7 +8,7 @@ import type { MessageId, OperationId, PromptId, TaskId, TurnId } from '../ids.ts
 import type { JsonObject } from '../json.ts';
 import { KEYS } from '../keys.ts';
 import { packOperation, packRef, unpackOperation, unpackRef } from '../rows.ts';
-import { id, parts } from '../shapes.ts';
+import { id, promptParts } from '../shapes.ts';
 import { findMessage, messagesAt } from '../tree/messages.ts';
 import { findInherited, ownTurn } from '../tree/path.ts';
 import { placeOfNewTurn } from '../tree/place.ts';
@@ -44,7 +44,7 @@ export const turnSubmit: Rule<'turn.submit'> = {
       messageId: id.optional(),
       promptId: id.optional(),
       parent: parent.optional(),
-      prompt: parts.optional(),
+      prompt: promptParts.optional(),
       samePromptAs: id.optional(),
       ...inputWords,
       taskId: id.optional(),
