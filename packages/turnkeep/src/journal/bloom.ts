@@ -1,8 +1,11 @@
 const BITS_PER_KEY = 10;
 const PROBES = 6;
 
-/** Two 32-bit hashes of a byte key: FNV-1a, and its bits mixed once more. */
-function hashes(key: string): readonly [number, number] {
+/** What a filter is asked by: two 32-bit hashes of a byte key. Made once, it asks any number of filters. */
+export type KeyHashes = readonly [first: number, step: number];
+
+/** FNV-1a, and its bits mixed once more. */
+export function hashesOf(key: string): KeyHashes {
   let hash = 0x811c9dc5;
   for (let at = 0; at < key.length; at++) hash = Math.imul(hash ^ key.charCodeAt(at), 0x01000193);
   let mixed = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
@@ -29,15 +32,14 @@ export class Bloom {
   }
 
   add(key: string): void {
-    const [first, step] = hashes(key);
+    const [first, step] = hashesOf(key);
     for (let probe = 0, bit = first; probe < PROBES; probe++, bit += step) {
       const at = bit % this.#bits;
       this.bytes[at >>> 3] = (this.bytes[at >>> 3] ?? 0) | (1 << (at & 7));
     }
   }
 
-  mayHave(key: string): boolean {
-    const [first, step] = hashes(key);
+  mayHave([first, step]: KeyHashes): boolean {
     for (let probe = 0, bit = first; probe < PROBES; probe++, bit += step) {
       const at = bit % this.#bits;
       if (((this.bytes[at >>> 3] ?? 0) & (1 << (at & 7))) === 0) return false;

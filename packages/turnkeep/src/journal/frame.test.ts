@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
-import { frameLine, readFrame, readLine, sealPadded, sealParts } from './frame.ts';
+import { readFrame, readLine, sealPadded, sealParts } from './frame.ts';
 import type { LineParts } from './frame.ts';
+import { LineBuffer } from './line-buffer.ts';
 
 const bodies: readonly LineParts[] = [
   { meta: '{"a":1', words: '}' },
@@ -17,9 +18,12 @@ function parts(bytes: Buffer): readonly string[] {
 }
 
 test('a frame comes back as it went in, and ends with a line feed', () => {
+  const lines = new LineBuffer();
   for (const body of bodies) {
-    const line = frameLine(body);
-    expect(line.endsWith('}\n')).toBe(true);
+    const length = lines.add(body);
+    const line = lines.take().toString();
+    expect(line).toBe(`${sealParts(body)}\n`);
+    expect(Buffer.byteLength(line)).toBe(length + 1);
     expect(parts(Buffer.from(line.slice(0, -1)))).toEqual([`${body.meta}|${body.words}`]);
     expect(JSON.parse(line)).toHaveProperty('commit', JSON.parse(body.meta + body.words));
   }
@@ -67,4 +71,14 @@ test('a frame is filled up to any length, and still JSON', () => {
     expect(JSON.parse(text)).toHaveProperty('commit', JSON.parse(body.meta + body.words));
   }
   expect(sealPadded(body, least - 1)).toBeUndefined();
+});
+
+test('lines stand one behind the other, however long they are', () => {
+  const lines = new LineBuffer();
+  const long = { meta: `{"a":"${'é'.repeat(200_000)}"`, words: `,"b":"${'\ud83d\udd25'.repeat(90_000)}"}` };
+  for (let round = 0; round < 3; round++) {
+    for (const body of [...bodies, long, ...bodies]) lines.add(body);
+    const expected = [...bodies, long, ...bodies].map((body) => `${sealParts(body)}\n`).join('');
+    expect(lines.take().toString() === expected).toBe(true);
+  }
 });

@@ -6,7 +6,8 @@ import * as crypto from 'node:crypto';
 const OPENING = '{"meta":[';
 const HEAD = /^\{"meta":\[(\d{1,10}),"([\w-]{43})"\],"words":\[(\d{1,10}),"([\w-]{43})"\], *"commit":/;
 const LENGTH_DIGITS = 10;
-const HEAD_BYTES = 190;
+/** The longest head without blanks, and more. */
+export const FRAME_HEAD_BYTES = 190;
 const CLOSING = 0x7d;
 const LINE_FEED = 0x0a;
 
@@ -16,11 +17,22 @@ export interface LineParts {
   readonly words: string;
 }
 
+/** What stands before a body: the lengths of its parts in bytes, their digests, and blanks to fill up. */
+export function frameHead(
+  metaBytes: number,
+  metaSha: string,
+  wordsBytes: number,
+  wordsSha: string,
+  blanks = 0,
+): string {
+  const fill = blanks === 0 ? '' : ' '.repeat(blanks);
+  return `{"meta":[${metaBytes},"${metaSha}"],"words":[${wordsBytes},"${wordsSha}"],${fill}"commit":`;
+}
+
 /** The frame around a body that has no line feed. */
 export function sealParts({ meta, words }: LineParts, wordsSha: string = shaOf(words), blanks = 0): string {
-  const metaSeal = `[${Buffer.byteLength(meta)},"${shaOf(meta)}"]`;
-  const wordsSeal = `[${Buffer.byteLength(words)},"${wordsSha}"]`;
-  return `{"meta":${metaSeal},"words":${wordsSeal},${' '.repeat(blanks)}"commit":${meta}${words}}`;
+  const head = frameHead(Buffer.byteLength(meta), shaOf(meta), Buffer.byteLength(words), wordsSha, blanks);
+  return `${head}${meta}${words}}`;
 }
 
 /**
@@ -40,11 +52,6 @@ export function sealPadded({ meta, words }: LineParts, lengthBytes: number, word
 
 function shaOf(content: string | Buffer): string {
   return crypto.hash('sha256', content, 'base64url');
-}
-
-/** The line of one commit. */
-export function frameLine(parts: LineParts): string {
-  return `${sealParts(parts)}\n`;
 }
 
 /** A frame within a buffer: where it starts and ends, its line feed not counted, and the two parts of its body. */
@@ -92,7 +99,7 @@ interface FrameHead {
 
 /** What a frame says of its body. */
 export function readHead(bytes: Buffer, start: number, end: number): FrameHead | undefined {
-  const head = HEAD.exec(bytes.toString('latin1', start, Math.min(end, start + HEAD_BYTES)));
+  const head = HEAD.exec(bytes.toString('latin1', start, Math.min(end, start + FRAME_HEAD_BYTES)));
   if (!head) return undefined;
   const [opening, metaBytes, metaSha = '', wordsBytes, wordsSha = ''] = head;
   const from = start + opening.length;

@@ -1,6 +1,7 @@
 import type { HeadQuery, Row, RowRange, RowValue } from '../core/backend.ts';
 import type { Head } from '../core/head.ts';
 import type { ConversationId, NamespaceId } from '../core/ids.ts';
+import { hashesOf } from './bloom.ts';
 import { conversationPrefix, fromByteKey, toByteKey } from './byte-key.ts';
 import { INDEX, NO_CONVERSATION } from './index-keys.ts';
 import { compareListed, fits, listedIn, listingRange, placeOf } from './listing.ts';
@@ -35,8 +36,9 @@ export class IndexState {
   #folded(namespace: NamespaceId, conversation: ConversationId, key: string): RowValue | undefined {
     if (this.runs.length === 0) return undefined;
     const byteKey = conversationPrefix(namespace, conversation) + toByteKey(key);
+    const hashes = hashesOf(byteKey);
     for (const run of this.runs) {
-      const value = run.get(byteKey);
+      const value = run.get(byteKey, hashes);
       if (value !== undefined) return value === null ? undefined : parse(value);
     }
     return undefined;
@@ -68,7 +70,8 @@ export class IndexState {
     }
     if (this.runs.length > 0) {
       const prefix = conversationPrefix(namespace, conversation);
-      for (const run of this.runs) if (run.mayHave(prefix)) sources.push(runEntries(run, prefix, range));
+      const hashes = hashesOf(prefix);
+      for (const run of this.runs) if (run.mayHave(hashes)) sources.push(runEntries(run, prefix, range));
     }
     return new Merge(sources, range.reverse === true);
   }

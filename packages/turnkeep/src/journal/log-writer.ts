@@ -4,8 +4,8 @@ import { applyLine, changeOfWrites } from './apply.ts';
 import { lineParts } from './commit-line.ts';
 import type { MarkWriter } from './durable-mark.ts';
 import type { JournalFile } from './file-system.ts';
-import { frameLine } from './frame.ts';
 import { segmentName } from './layout.ts';
+import { LineBuffer } from './line-buffer.ts';
 import type { Position } from './position.ts';
 import { storeError } from './store-error.ts';
 import type { StoreParts } from './store-parts.ts';
@@ -28,6 +28,7 @@ export class SyncFailure extends Error {
 export class LogWriter {
   readonly #parts: StoreParts;
   readonly #mark: MarkWriter;
+  readonly #lines = new LineBuffer();
   #end: Position;
   #file: JournalFile | undefined;
   #broken: SyncFailure | undefined;
@@ -56,13 +57,13 @@ export class LogWriter {
     if (group.length === 0) return;
     const file = await this.#segment();
     const start = this.#end;
-    const lines = group.map(({ namespace, writes }, at) => {
+    const lengths = group.map(({ namespace, writes }, at) => {
       const number = { n: start.n + at + 1, group: start.n + 1 };
-      return frameLine(lineParts(this.#parts.store, number, namespace, writes));
+      return this.#lines.add(lineParts(this.#parts.store, number, namespace, writes));
     });
-    const bytes = Buffer.from(lines.join(''), 'utf8');
+    const bytes = this.#lines.take();
     await this.#write(file, bytes, start);
-    this.#show(group, lines, start);
+    this.#show(group, lengths, start);
     this.#end = { segment: start.segment, byte: start.byte + bytes.length, n: start.n + group.length };
     this.#parts.index.recent.position = this.#end;
     this.#markEnd();
@@ -97,11 +98,11 @@ export class LogWriter {
     return this.#broken;
   }
 
-  #show(group: readonly Decided[], lines: readonly string[], start: Position): void {
+  #show(group: readonly Decided[], lengths: readonly number[], start: Position): void {
     const { index } = this.#parts;
     let { byte } = start;
     for (const [at, { namespace, writes }] of group.entries()) {
-      const length = Buffer.byteLength(lines[at] ?? '') - 1;
+      const length = lengths[at] as number; // one for each of the group
       applyLine(index, changeOfWrites(start.n + at + 1, namespace, writes), { segment: start.segment, byte, length });
       byte += length + 1;
     }

@@ -1,6 +1,7 @@
 import { crc32 } from 'node:zlib';
 import type { BlockCache } from './block-cache.ts';
-import { Bloom } from './bloom.ts';
+import { Bloom, hashesOf } from './bloom.ts';
+import type { KeyHashes } from './bloom.ts';
 import { openIfThere } from './files.ts';
 import type { FileSystem, JournalFile } from './file-system.ts';
 import type { Source } from './merge.ts';
@@ -56,14 +57,14 @@ export class RunReader {
     this.#bloom = Bloom.of(this.#section(footer, 30, 'filter'));
   }
 
-  /** True unless the run surely has nothing under this byte key or conversation prefix. */
-  mayHave(key: string): boolean {
-    return this.#bloom.mayHave(key);
+  /** True unless the run surely has nothing under a byte key or conversation prefix of these hashes. */
+  mayHave(hashes: KeyHashes): boolean {
+    return this.#bloom.mayHave(hashes);
   }
 
   /** The value, `null` where the key is removed, `undefined` where the run does not know it. */
-  get(key: string): Buffer | null | undefined {
-    if (!this.#bloom.mayHave(key)) return undefined;
+  get(key: string, hashes: KeyHashes = hashesOf(key)): Buffer | null | undefined {
+    if (!this.#bloom.mayHave(hashes)) return undefined;
     const entries = this.#block(this.#blockOf(key));
     const at = lower(entries, key);
     const entry = entries[at];
