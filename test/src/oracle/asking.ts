@@ -66,6 +66,7 @@ function rareQuestions(random: Random, conversation: Conversation): readonly Que
     { ask: 'beside', conversation: id },
     { ask: 'usage', conversation: id },
     { ask: 'spent' },
+    { ask: 'memories' },
     { ask: 'task', conversation: id, taskId: `T${1 + random.below(5)}` },
     { ask: 'search', conversation: id, text },
     { ask: 'search', conversation: id, leaf, text },
@@ -84,6 +85,7 @@ export function everyQuestion(oracle: Oracle): readonly Question[] {
     ]),
     { ask: 'listing', order: 'activity', limit: 3 },
     { ask: 'spent' },
+    { ask: 'memories' },
     { ask: 'search', text: '7' },
   ];
 }

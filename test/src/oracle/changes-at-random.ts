@@ -169,6 +169,21 @@ function usage(make: Generator, conversation: Conversation): Change {
   };
 }
 
+function memory(make: Generator, conversation: Conversation): Change {
+  const { random } = make;
+  const known = random.pick([...make.oracle.memories.values()].filter((one) => !one.forgotten || random.oneIn(9)));
+  const seen = visibleMessages(conversation);
+  const sources = Array.from({ length: random.below(3) }, () => random.pick(seen)?.messageId ?? make.known('m'));
+  const words = { text: `${make.fresh('w')} fact`, ...(random.oneIn(4) ? {} : { sources: [...new Set(sources)] }) };
+  if (!known || random.oneIn(3)) {
+    const memoryId = random.oneIn(20) ? (known?.memoryId ?? make.fresh('n')) : make.fresh('n');
+    return { kind: 'memory.upsert', memoryId, ...words };
+  }
+  const { memoryId, revision } = known;
+  const from = random.oneIn(9) ? revision + 1 : revision;
+  return { kind: 'memory.upsert', memoryId, from, ...words, ...(random.oneIn(8) ? { text: null } : {}) };
+}
+
 const WHEN_BUSY = ['reject', 'enqueue', 'steer', 'interrupt', 'interrupt'] as const;
 
 /** Sometimes it may wait, and then it says nothing of where it will stand. */
@@ -464,6 +479,7 @@ const CHANGES: readonly (readonly [number, Make])[] = [
   [11, submit],
   [4, input],
   [3, usage],
+  [3, memory],
   [19, advance],
   [6, select],
   [3, resolve],

@@ -1,6 +1,6 @@
-import type { Change, Commit, Envelope, JsonObject, TaskId, TurnId } from 'turnkeep/core';
+import type { Change, Commit, Envelope, JsonObject, MemoryId, TaskId, TurnId } from 'turnkeep/core';
 import { callsAndAnswers } from './calls.ts';
-import type { Conversation, Message, Note, Redaction, Spent, Stamp, Turn, Words } from './model.ts';
+import type { Conversation, Memory, Message, Note, Redaction, Spent, Stamp, Turn, Words } from './model.ts';
 import type { Oracle } from './oracle.ts';
 import { noteOn, pathTo } from './path.ts';
 import { refuse } from './refusal.ts';
@@ -20,6 +20,8 @@ export class Draft {
   readonly words: Words[] = [];
   /** What it records of usage. */
   readonly spent: Spent[] = [];
+  /** Of the whole namespace. */
+  memories: ReadonlyMap<MemoryId, Memory>;
   conversation: Conversation;
   /** The index of the change at work. */
   index = 0;
@@ -31,6 +33,7 @@ export class Draft {
     this.commit = envelope.commit;
     this.now = envelope.now;
     this.conversation = conversation;
+    this.memories = oracle.memories;
   }
 
   get stamp(): Stamp {

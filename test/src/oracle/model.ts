@@ -8,6 +8,7 @@ import type {
   InputId,
   Json,
   JsonObject,
+  MemoryId,
   MessageId,
   OperationId,
   PromptId,
@@ -209,6 +210,19 @@ export interface Interrupt {
   /** Milliseconds. */
   readonly expiresAt: number | null;
   readonly answer: Words | null;
+}
+
+/** A memory of the namespace. */
+export interface Memory {
+  readonly memoryId: MemoryId;
+  readonly revision: number;
+  readonly forgotten: boolean;
+  /** The words of each revision. */
+  readonly said: readonly Words[];
+  /** What it was made of: messages, and the conversations that it was made in (`null`). */
+  readonly origins: readonly { readonly conversationId: ConversationId; readonly messageId: MessageId | null }[];
+  readonly createdAt: number;
+  readonly updatedAt: number;
 }
 
 /** What a model call used, and when it was recorded. */

@@ -1,10 +1,10 @@
-import type { ChangeEvent, Commit, ConversationId, Envelope, Expect, Json, Receipt } from 'turnkeep/core';
+import type { ChangeEvent, Commit, ConversationId, Envelope, Expect, Json, MemoryId, Receipt } from 'turnkeep/core';
 import { apply } from './changes/index.ts';
 import { checkFence } from './changes/attempt.ts';
 import { settle } from './changes/operation.ts';
 import { Draft } from './draft.ts';
 import { newConversation, withMember } from './model.ts';
-import type { Conversation, Spent, Tombstone } from './model.ts';
+import type { Conversation, Memory, Spent, Tombstone } from './model.ts';
 import { lastSequenceOn, pathTo } from './path.ts';
 import { refuse } from './refusal.ts';
 
@@ -17,6 +17,7 @@ export class Oracle {
   readonly #conversations = new Map<ConversationId, Conversation | Tombstone>();
   /** All usage that was ever recorded: what was paid is paid, whatever is erased. */
   readonly spent: Spent[] = [];
+  memories: ReadonlyMap<MemoryId, Memory> = new Map();
 
   /** Answers the receipt, or throws a `Refusal` and has changed nothing. */
   commit(envelope: Envelope): Receipt {
@@ -54,6 +55,7 @@ export class Oracle {
     };
     for (const [words, redaction] of draft.redactions) Object.assign(words, { content: null, redaction });
     this.spent.push(...draft.spent);
+    this.memories = draft.memories;
     const moments = [
       ...before.moments,
       { receipt, asked: envelope.contentDigest, leaf: before.leaf, words: draft.words },

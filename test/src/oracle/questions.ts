@@ -4,6 +4,7 @@ import type { PageCursor } from './store.ts';
 /** A reading. The oracle and the store are asked the same, and must answer the same. */
 export type Question =
   | { readonly ask: 'spent' }
+  | { readonly ask: 'memories' }
   | { readonly ask: 'usage'; readonly conversation: ConversationId }
   | { readonly ask: 'listing'; readonly order: 'activity' | 'created'; readonly limit: number }
   | { readonly ask: 'tombstone'; readonly conversation: ConversationId }

@@ -20,6 +20,8 @@ export function answerOf(oracle: Oracle, question: Question): unknown {
       return oracle.find(question.conversation);
     case 'search':
       return search(oracle, question);
+    case 'memories':
+      return memories(oracle);
     case 'spent':
       return { total: usageTotal(oracle.spent), days: usageByDay(oracle.spent) };
     case 'held':
@@ -29,7 +31,7 @@ export function answerOf(oracle: Oracle, question: Question): unknown {
   }
 }
 
-type Within = Exclude<Question, { ask: 'spent' | 'listing' | 'tombstone' | 'search' | 'held' }>;
+type Within = Exclude<Question, { ask: 'spent' | 'memories' | 'listing' | 'tombstone' | 'search' | 'held' }>;
 
 function answerIn(conversation: Conversation, question: Within): unknown {
   switch (question.ask) {
@@ -62,6 +64,19 @@ function answerIn(conversation: Conversation, question: Within): unknown {
     default:
       throw new Error('no such question');
   }
+}
+
+/** What the namespace remembers, each revision. */
+function memories(oracle: Oracle): readonly string[] {
+  const held = [...oracle.memories.values()].filter((memory) => !memory.forgotten);
+  const all = held.map(({ memoryId, said, createdAt, updatedAt, revision }) => ({
+    memoryId,
+    revision,
+    createdAt: iso(createdAt),
+    updatedAt: iso(updatedAt),
+    revisions: said.map(({ content, conversationId }) => ({ ...content, conversationId })),
+  }));
+  return inAnyOrder(all);
 }
 
 /** What was used, by the conversation, each of its turns, and each day; and every call as it was recorded. */

@@ -22,6 +22,7 @@ import { readBindings, readOperation } from '../../../packages/turnkeep/dist/cor
 import { placedWindow } from '../../../packages/turnkeep/dist/core/read/window.js';
 import { unpackTurn } from '../../../packages/turnkeep/dist/core/rows.js';
 import { isShelf, SHELVES } from '../../../packages/turnkeep/dist/core/shelf.js';
+import { readMemories, readMemory } from '../../../packages/turnkeep/dist/core/read/memories.js';
 import { readUsage, readUsageByDay, readUsageTotal } from '../../../packages/turnkeep/dist/core/read/usage.js';
 import type { UsageTotal } from '../../../packages/turnkeep/dist/core/read/usage.js';
 import { pathTo, scanPrefix } from '../../../packages/turnkeep/dist/core/tree/path.js';
@@ -119,6 +120,8 @@ class Reading {
     switch (question.ask) {
       case 'listing':
         return this.#listing(question.order, question.limit);
+      case 'memories':
+        return this.#memories();
       case 'spent':
         return this.#spent(SHELVES.usage);
       case 'tombstone':
@@ -132,7 +135,7 @@ class Reading {
 
   #answerIn(
     tree: Tree,
-    question: Exclude<Question, { ask: 'spent' | 'listing' | 'tombstone' | 'held' | 'search' }>,
+    question: Exclude<Question, { ask: 'spent' | 'memories' | 'listing' | 'tombstone' | 'held' | 'search' }>,
   ): unknown {
     switch (question.ask) {
       case 'head':
@@ -250,6 +253,18 @@ class Reading {
       ]),
       calls: inAnyOrder(ids.map((usageId) => readUsage(tree, this.#bodies, usageId))),
     };
+  }
+
+  #memories(): readonly string[] {
+    const all = readMemories(this.#bodies).map(({ memoryId, revision, createdAt, updatedAt }) => {
+      const revisions = Array.from({ length: revision + 1 }, (_, at) => {
+        const found = readMemory(this.#bodies, memoryId, at);
+        const { memoryId: _id, revision: _at, createdAt: _created, updatedAt: _updated, ...words } = found ?? {};
+        return words;
+      });
+      return { memoryId, revision, createdAt, updatedAt, revisions };
+    });
+    return inAnyOrder(all);
   }
 
   #spent(owner: ConversationId) {

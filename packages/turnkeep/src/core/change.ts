@@ -6,6 +6,7 @@ import type {
   ConversationId,
   InterruptId,
   InputId,
+  MemoryId,
   MessageId,
   NamespaceId,
   OperationId,
@@ -408,6 +409,26 @@ export interface CommitmentExpire extends OnPath {
 }
 
 /**
+ * Creates a memory of the namespace, or replaces it whole: `from` is then the revision that was read. `text` null forgets
+ * it, all revisions. Its words stand in this conversation.
+ */
+export interface MemoryUpsert {
+  readonly kind: 'memory.upsert';
+  readonly memoryId?: MemoryId | undefined;
+  /** Absent: a new memory, of revision 0. */
+  readonly from?: number | undefined;
+  readonly text: string | null;
+  /** What it is: `preference`, `fact`; a code. */
+  readonly type?: string | undefined;
+  /** The person that it is about: it goes with their erasure. */
+  readonly subject?: string | undefined;
+  readonly author?: Author | undefined;
+  /** The messages that it was made of; this conversation sees them. It goes with the words of any of them. */
+  readonly sources?: readonly MessageId[] | undefined;
+  readonly metadata?: Json | undefined;
+}
+
+/**
  * What a model call used, as its provider counts it; it belongs in the commit of what the call paid for. The same usage
  * id again is a no-op with the same content, a conflict with other content.
  */
@@ -492,7 +513,8 @@ export type Change =
   | CommitmentResolve
   | CommitmentExpire
   | SummaryCommit
-  | UsageRecord;
+  | UsageRecord
+  | MemoryUpsert;
 
 export type ChangeKind = Change['kind'];
 export type ChangeOf<Kind extends ChangeKind> = Extract<Change, { readonly kind: Kind }>;

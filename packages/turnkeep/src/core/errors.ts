@@ -94,6 +94,13 @@ export interface ErrorDetails {
   no_task: { readonly taskId: string };
   commitment_exists: { readonly commitmentId: string };
   no_commitment: { readonly commitmentId?: string | undefined; readonly matching?: string | undefined };
+  memory_exists: { readonly memoryId: string };
+  no_memory: { readonly memoryId: string };
+  memory_conflict: {
+    readonly memoryId: string;
+    readonly expectedRevision: number;
+    readonly actualRevision: number;
+  };
   usage_conflict: { readonly usageId: string };
   summary_not_longer: { readonly upTo: string; readonly covered: string };
   // Reading
@@ -191,6 +198,9 @@ export const ERRORS: { readonly [Code in ErrorCode]: ErrorRule } = {
   no_task: { retry: 'never', says: 'No such task is visible on this path' },
   commitment_exists: { retry: 'never', says: 'The commitment exists' },
   no_commitment: { retry: 'never', says: 'No open commitment fits' },
+  memory_exists: { retry: 'never', says: 'The memory exists, or was forgotten' },
+  no_memory: { retry: 'never', says: 'There is no such memory, or it was forgotten' },
+  memory_conflict: { retry: 'after_reread', says: 'The memory is at another revision' },
   usage_conflict: { retry: 'never', says: 'The usage was recorded with other content' },
   summary_not_longer: { retry: 'after_reread', says: 'The summary does not cover more than the last one' },
   context_too_large: { retry: 'never', says: 'What a model must be told does not fit the budget' },

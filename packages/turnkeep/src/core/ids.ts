@@ -20,6 +20,7 @@ export type AttemptId = Brand<'attempt'>;
 export type RunId = Brand<'run'>;
 export type InterruptId = Brand<'interrupt'>;
 export type UsageId = Brand<'usage'>;
+export type MemoryId = Brand<'memory'>;
 /** The operation that starts a turn with an input has the input's id. */
 export type InputId = OperationId;
 

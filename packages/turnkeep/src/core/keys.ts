@@ -122,6 +122,15 @@ export const KEYS = {
   usageSum: (scope: string, by: UsageBy) =>
     `z${scope}${SEPARATOR}${by.provider}${SEPARATOR}${by.model}${SEPARATOR}${by.currency}`,
   usageSumsOf: (scope: string) => `z${scope}${SEPARATOR}`,
+  memory: (memoryId: string) => `v${memoryId}`,
+  memoryRevision: (memoryId: string, revision: number) => `V${memoryId}${SEPARATOR}${numberKey(revision)}`,
+  memoryRevisionsOf: (memoryId: string) => `V${memoryId}${SEPARATOR}`,
+  /** A memory that was made of a message, or in a conversation (`null`). */
+  memoryOrigin: (conversationId: string, messageId: string | null, memoryId: string) =>
+    `d${conversationId}${SEPARATOR}${messageId ?? ''}${SEPARATOR}${memoryId}`,
+  memoryOriginsOf: (conversationId: string, messageId: string | null) =>
+    `d${conversationId}${SEPARATOR}${messageId ?? ''}${SEPARATOR}`,
+  memoryCount: 'N',
   reader: (reader: string) => `r${reader}`,
 } as const;
 
@@ -156,6 +165,10 @@ export const TABLES = {
   waiting: 'q',
   usages: 'U',
   usageSums: 'z',
+  memories: 'v',
+  memoryRevisions: 'V',
+  memoryOrigins: 'd',
+  memoryCount: 'N',
   readers: 'r',
 } as const;
 

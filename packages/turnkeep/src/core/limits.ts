@@ -34,6 +34,12 @@ export const LIMITS = {
   openInterrupts: 256,
   /** Inputs of one conversation that wait. */
   waitingInputs: 256,
+  /** Memories of a namespace. */
+  memories: 10_000,
+  /** Bytes of a memory's text. */
+  memoryBytes: 16_384,
+  /** Messages that a memory is made of. */
+  memorySources: 64,
   /** Tokens of one kind in one record of usage; likewise its milliseconds. */
   usageCount: 1_000_000_000,
   /** Characters of the amount of a cost. */

@@ -344,6 +344,32 @@ export function unpackInput(value: RowValue): InputRow {
   };
 }
 
+/** A memory as its shelf keeps it. */
+export interface MemoryRow {
+  readonly status: 'held' | 'forgotten';
+  readonly revision: number;
+  /** The record of its newest words, in the conversation that it was made in. */
+  readonly ref: RecordRef;
+  /** Milliseconds. */
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+export function packMemory({ status, revision, ref, createdAt, updatedAt }: MemoryRow): RowValue {
+  return [status, revision, [ref.version, ref.index, ref.owner], createdAt, updatedAt];
+}
+
+export function unpackMemory(value: RowValue): MemoryRow {
+  const [version, index, owner] = value[2] as unknown as readonly [number, number, ConversationId];
+  return {
+    status: value[0] as MemoryRow['status'],
+    revision: value[1] as number,
+    ref: { owner, version, index },
+    createdAt: value[3] as number,
+    updatedAt: value[4] as number,
+  };
+}
+
 /** A task as an entry keeps it. */
 export interface TaskEntry {
   readonly status: TaskStatus;

@@ -13,6 +13,8 @@ const MARK = '\u0001';
 export const SHELVES = {
   /** Sums of usage, over all conversations. */
   usage: `${MARK}usage` as ConversationId,
+  /** Where the memories of the namespace are, and what they were made of. */
+  memories: `${MARK}memories` as ConversationId,
 } as const;
 
 export function isShelf(conversationId: ConversationId): boolean {

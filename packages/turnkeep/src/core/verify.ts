@@ -7,7 +7,7 @@ import type { Head, RecordRef } from './head.ts';
 import type { ConversationId, TurnId } from './ids.ts';
 import { KEYS, numbersIn, prefixEnd, TABLES } from './keys.ts';
 import type { LogHeader, LogRecord } from './log.ts';
-import { unpackBranch, unpackInput, unpackMessage, unpackRef, unpackTurn } from './rows.ts';
+import { unpackBranch, unpackInput, unpackMemory, unpackMessage, unpackRef, unpackTurn } from './rows.ts';
 
 /** Something that is not as it must be. */
 export interface Fault {
@@ -247,6 +247,10 @@ function rowProblem(rows: RowReader, head: Head, row: Row): Problem | undefined 
       const { status, words } = unpackInput(row.value);
       const isThere = status !== 'waiting' || hasRecord(rows, { owner: own, ...words });
       return isThere ? undefined : dangling('a record');
+    }
+    case TABLES.memories: {
+      const { status, ref } = unpackMemory(row.value);
+      return status === 'forgotten' || hasRecord(rows, ref) ? undefined : dangling('a record');
     }
     case TABLES.usages:
     case TABLES.contents:

@@ -56,6 +56,7 @@ import { decodeCursor, encodeCursor, pageCursor, windowCursor } from './cursor.t
 import { Inputs, submissionOf, submittedTurn } from './inputs.ts';
 import type { QueuedInput, SubmittedTurn } from './inputs.ts';
 import { assertList } from './list.ts';
+import { ConversationMemories } from './memories.ts';
 import { assertPageLimit } from './page-limit.ts';
 import { pathOf } from './path-reads.ts';
 import type { PathOptions } from './path-reads.ts';
@@ -113,6 +114,7 @@ export class Conversation {
   readonly checkpoints: Checkpoints;
   readonly inputs: Inputs;
   readonly usage: ConversationUsage;
+  readonly memories: ConversationMemories;
   readonly #access: ConversationAccess;
 
   constructor(access: Access, namespace: NamespaceId, id: ConversationId) {
@@ -123,6 +125,7 @@ export class Conversation {
     this.checkpoints = new Checkpoints(this.#access);
     this.inputs = new Inputs(this.#access);
     this.usage = new ConversationUsage(this.#access);
+    this.memories = new ConversationMemories(this.#access);
   }
 
   // ---- Writing

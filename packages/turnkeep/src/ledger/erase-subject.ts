@@ -5,6 +5,7 @@ import type { ConversationId, MessageId, NamespaceId } from '../core/ids.ts';
 import { KEYS, prefixEnd, TABLES } from '../core/keys.ts';
 import type { MessageContent } from '../core/message.ts';
 import { Bodies } from '../core/read/bodies.ts';
+import { readMemories } from '../core/read/memories.ts';
 import { readWaitingInputs } from '../core/read/inputs.ts';
 import { placed, segmentSees } from '../core/tree/messages.ts';
 import type { PlacedMessage } from '../core/tree/messages.ts';
@@ -26,6 +27,8 @@ export interface SubjectErasure {
   readonly subjectId: string;
   readonly conversationsErased: number;
   readonly messagesRedacted: number;
+  /** Of those about the person or by them; the ones made of their words went with these. */
+  readonly memoriesForgotten: number;
 }
 
 const MESSAGES = 512;
@@ -53,7 +56,26 @@ export async function eraseSubject(
     });
     conversationsErased += 1;
   }
-  return { subjectId, conversationsErased, messagesRedacted };
+  const memoriesForgotten = await forgetAll(access, namespace, subjectId, options);
+  return { subjectId, conversationsErased, messagesRedacted, memoriesForgotten };
+}
+
+/** Forgets the memories that are about a person, or that they wrote; answers how many. */
+async function forgetAll(
+  access: Access,
+  namespace: NamespaceId,
+  subjectId: string,
+  { idempotencyKey, signal }: EraseSubjectOptions,
+): Promise<number> {
+  const all = await access.read(namespace, (rows) => readMemories(new Bodies(rows, access.surroundings.sha256)));
+  const theirs = all.filter(({ subject, author }) => subject === subjectId || author?.id === subjectId);
+  for (const { memoryId, revision: from, conversationId } of theirs) {
+    assertNotAborted(signal);
+    const key = `${idempotencyKey} memory ${access.surroundings.sha256(`${memoryId} ${from}`)}`;
+    const forget = { kind: 'memory.upsert' as const, memoryId, from, text: null };
+    await access.write(namespace, conversationId, [forget], { idempotencyKey: key, signal });
+  }
+  return theirs.length;
 }
 
 /** Redacts the messages of one conversation that a person wrote; answers how many. */

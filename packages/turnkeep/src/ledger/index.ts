@@ -33,6 +33,16 @@ export type { Answered, AnswerOptions, OpenInterrupt } from './interrupts.ts';
 export type { DeliveredInput, Inputs, QueuedInput, SubmittedTurn } from './inputs.ts';
 export type { Ledger } from './ledger.ts';
 export type { MaintenanceOptions, MaintenanceProgress, MaintenanceReport, MaintenanceStep } from './maintain.ts';
+export type {
+  ConversationMemories,
+  Embed,
+  FoundMemory,
+  MemoryFilter,
+  MemorySearch,
+  MemoryWords,
+  NamespaceMemories,
+  WrittenMemory,
+} from './memories.ts';
 export type { ConversationPage, ListOptions, Namespace } from './namespace.ts';
 export { openBackend, openLedger } from './open.ts';
 export type { OpenOptions } from './open.ts';

@@ -21,6 +21,7 @@ import { eraseSubject } from './erase-subject.ts';
 import type { EraseSubjectOptions, SubjectErasure } from './erase-subject.ts';
 import { answerInterrupt, openInterrupts } from './interrupts.ts';
 import type { Answered, AnswerOptions, OpenInterrupt } from './interrupts.ts';
+import { NamespaceMemories } from './memories.ts';
 import { assertPageLimit } from './page-limit.ts';
 import { sweepScratch } from './scratch.ts';
 import { searchNamespace } from './search.ts';
@@ -68,12 +69,14 @@ const listCursor: z.ZodType<ListCursor> = z.strictObject({
 export class Namespace {
   readonly id: NamespaceId;
   readonly usage: NamespaceUsage;
+  readonly memories: NamespaceMemories;
   readonly #access: Access;
 
   constructor(access: Access, id: NamespaceId) {
     this.#access = access;
     this.id = id;
     this.usage = new NamespaceUsage(access, id);
+    this.memories = new NamespaceMemories(access, id);
   }
 
   /** A handle; the conversation itself comes with its first commit. */

@@ -43,6 +43,8 @@ export function asksAfter(conversation: ConversationId, key: string, value: RowV
     case TABLES.steps:
     case TABLES.interrupts:
       return value.flatMap((item) => refAsk(conversation, item));
+    case TABLES.memories:
+      return refAsk(conversation, value[2]);
     case TABLES.waiting:
       return [rowAsk(conversation, KEYS.input(value[0] as string))];
     case TABLES.inputs:

@@ -21,9 +21,13 @@ export function conversationsOf(commit: Commit): readonly ConversationId[] {
   return [...new Set([commit.conversationId, ...commit.changes.flatMap(besides)])];
 }
 
+/** What is erased or redacted takes memories along. */
+const USES_MEMORIES: ReadonlySet<string> = new Set(['memory.upsert', 'message.redact', 'conversation.erase']);
+
 function besides(change: Change): readonly ConversationId[] {
   if (change.kind === 'conversation.fork') return [change.source];
-  return change.kind === 'usage.record' ? [SHELVES.usage] : [];
+  if (change.kind === 'usage.record') return [SHELVES.usage];
+  return USES_MEMORIES.has(change.kind) ? [SHELVES.memories] : [];
 }
 
 /**
@@ -216,6 +220,11 @@ function planChange(plan: Plan, change: Change, sha256: Sha256): void {
     case 'checkpoint.advance':
     case 'checkpoint.write':
       planCheckpoint(plan, change, sha256);
+      break;
+    case 'memory.upsert':
+      plan.keyOf(SHELVES.memories, KEYS.memory(change.memoryId ?? ''));
+      plan.keyOf(SHELVES.memories, KEYS.memoryCount);
+      for (const messageId of change.sources ?? []) plan.key(KEYS.messageId(messageId));
       break;
     case 'usage.record':
       planUsage(plan, change);

@@ -262,6 +262,11 @@ export const KINDS: { readonly [Kind in ChangeKind]: KindEntry<Kind> } = {
     change: { kind: 'commitment.expire', which: { matching: 'the report' } },
     other: { kind: 'commitment.expire', which: { commitmentId: 'c1' } },
   },
+  'memory.upsert': {
+    scene: 'idle',
+    change: { kind: 'memory.upsert', memoryId: 'n1', text: 'They like reports.', type: 'preference', sources: ['m1'] },
+    other: { kind: 'memory.upsert', memoryId: 'n1', text: 'They hate reports.' },
+  },
   'usage.record': {
     scene: 'working',
     change: {

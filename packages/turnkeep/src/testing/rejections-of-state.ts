@@ -221,6 +221,43 @@ const INPUTS: readonly Rejection[] = [
 
 const USED = { kind: 'usage.record' as const, usageId: 'u1', provider: 'some', model: 'large' };
 
+const REMEMBERED = { kind: 'memory.upsert' as const, memoryId: 'n1', text: 'They like reports.' };
+const remembered = { changes: [REMEMBERED] };
+
+const MEMORIES: readonly Rejection[] = [
+  {
+    code: 'memory_exists',
+    when: 'it is created again',
+    scene: 'idle',
+    before: [remembered],
+    changes: [REMEMBERED],
+    details: { memoryId: 'n1' },
+  },
+  {
+    code: 'no_memory',
+    when: 'it was forgotten',
+    scene: 'idle',
+    before: [remembered, { changes: [{ ...REMEMBERED, from: 0, text: null }] }],
+    changes: [{ ...REMEMBERED, from: 0 }],
+    details: { memoryId: 'n1' },
+  },
+  {
+    code: 'memory_conflict',
+    when: 'it was replaced meanwhile',
+    scene: 'idle',
+    before: [remembered, { changes: [{ ...REMEMBERED, from: 0 }] }],
+    changes: [{ ...REMEMBERED, from: 0 }],
+    details: { memoryId: 'n1', expectedRevision: 0, actualRevision: 1 },
+  },
+  {
+    code: 'no_message',
+    when: 'a memory is made of a message that is not there',
+    scene: 'idle',
+    changes: [{ ...REMEMBERED, sources: ['m1', 'x'] }],
+    details: { messageId: 'x' },
+  },
+];
+
 const STATE: readonly Rejection[] = [
   {
     code: 'usage_conflict',
@@ -361,4 +398,4 @@ const STATE: readonly Rejection[] = [
 ];
 
 /** What is refused for what others did, and by checkpoints, tasks, commitments and summaries. */
-export const REJECTED_BY_STATE: readonly Rejection[] = [...CONCURRENCY, ...INPUTS, ...STATE];
+export const REJECTED_BY_STATE: readonly Rejection[] = [...CONCURRENCY, ...INPUTS, ...MEMORIES, ...STATE];

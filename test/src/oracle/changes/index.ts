@@ -9,6 +9,7 @@ import * as conversation from './conversation.ts';
 import * as entries from './entries.ts';
 import { fork } from './fork.ts';
 import * as input from './input.ts';
+import * as memory from './memory.ts';
 import * as message from './message.ts';
 import * as operation from './operation.ts';
 import { submit } from './submit.ts';
@@ -55,6 +56,7 @@ const RULES: Rules = {
   'commitment.expire': entries.endCommitments,
   'summary.commit': entries.commitSummary,
   'usage.record': usage.record,
+  'memory.upsert': memory.upsert,
 };
 
 /** Applies a change to the draft and answers the mark that it leaves. */
@@ -68,6 +70,7 @@ function erase(draft: Draft, change: ChangeOf<'conversation.erase'>): Mark {
   if (draft.commit.changes.length > 1) refuse('invalid_value', { path: draft.where, reason: '' });
   const { conversationId, version } = draft.conversation;
   if (version === 0) refuse('conversation_not_found', { conversationId });
+  memory.forgetMadeOf(draft, conversationId, null, 'conversation_erased');
   const { kind, reason } = change;
   return { kind, reason };
 }

@@ -7,6 +7,7 @@ import { findMessage, inheritsTurns, ownTurn } from '../path.ts';
 import { refuse } from '../refusal.ts';
 import { sameJson } from '../same.ts';
 import { stateOf } from '../turn-states.ts';
+import { forgetMadeOf } from './memory.ts';
 import { wordsOfCalls } from './agent.ts';
 
 /** The same id with the same content is a no-op, with other content a conflict. */
@@ -94,6 +95,7 @@ export function redact(draft: Draft, change: ChangeOf<'message.redact'>): Mark {
   if (parts && message.words.conversationId !== draft.conversation.conversationId)
     return refuse('invalid_value', { path: `commit.changes[${draft.stamp.index}].replacement`, reason: '' });
   const replacement = parts ? draft.say({ parts }) : null;
+  forgetMadeOf(draft, message.conversationId, messageId, reason);
   const at = new Date(draft.now).toISOString();
   if (stands) draft.redactions.set(stands, { reason, at, replacement: null });
   draft.redactions.set(message.words, { reason, at, replacement });

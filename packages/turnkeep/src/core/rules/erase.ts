@@ -3,6 +3,7 @@ import type { Draft } from '../draft.ts';
 import { TurnkeepError } from '../errors.ts';
 import type { ConversationId } from '../ids.ts';
 import { code } from '../shapes.ts';
+import { forgetMadeOf } from './held-memory.ts';
 import { none } from './rule.ts';
 import type { Rule } from './rule.ts';
 
@@ -31,6 +32,7 @@ export const conversationErase: Rule<'conversation.erase'> = {
       fields: null,
       owner: null,
     });
+    forgetMadeOf(draft, { conversation: head.conversationId, messageId: null }, 'conversation_erased');
     collectAgain(draft, head.source);
     return change.reason === undefined ? { kind: change.kind } : { kind: change.kind, reason: change.reason };
   },

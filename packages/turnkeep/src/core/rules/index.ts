@@ -7,6 +7,7 @@ import { conversationCreate, conversationUpdate } from './conversation.ts';
 import { conversationErase } from './erase.ts';
 import { conversationFork } from './fork.ts';
 import { inputDeliver, inputEnqueue, inputWithdraw } from './input.ts';
+import { memoryUpsert } from './memory.ts';
 import { messageAppend, messageRedact } from './message.ts';
 import { operationResolve } from './operation.ts';
 import { interruptAnswer, interruptExpire, interruptRequest } from './interrupt.ts';
@@ -59,6 +60,7 @@ export const RULES: { readonly [Kind in ChangeKind]: Rule<Kind> } = {
   'commitment.expire': commitmentExpire,
   'summary.commit': summaryCommit,
   'usage.record': usageRecord,
+  'memory.upsert': memoryUpsert,
 };
 
 /** The rule of a change, typed for any of them: each rule only ever meets changes of its own kind. */

@@ -22,6 +22,7 @@ import type { LocalRef } from '../rows.ts';
 import { placeMessage } from './append.ts';
 import type { Target } from './append.ts';
 import { requireFence } from './attempt.ts';
+import { forgetMadeOf } from './held-memory.ts';
 import { one } from './rule.ts';
 import type { Rule } from './rule.ts';
 import { isTerminal } from './turn-states.ts';
@@ -208,6 +209,7 @@ export const messageRedact: Rule<'message.redact'> = {
     if (!shown && !change.replacement) return { kind, messageId, noop: true };
     const redaction = { reason, at: draft.envelope.now, role };
     redactSteps(draft, message, redaction);
+    forgetMadeOf(draft, { conversation: message.owner, messageId }, reason);
     // What stood in the place of words that are gone goes too.
     if (shown && shown !== message.row.ref) draft.redact(shown, redaction);
     if (!change.replacement) {

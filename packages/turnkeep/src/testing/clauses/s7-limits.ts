@@ -68,6 +68,7 @@ const BOUNDED: { readonly [Limit in LimitName]?: readonly Bounded[] } = {
     { changes: (size) => [{ kind: 'conversation.update', labels: list(size) }], path: `${AT}.labels` },
     { changes: (size) => [{ kind: 'conversation.update', participants: list(size) }], path: `${AT}.participants` },
   ],
+  memoryBytes: [{ changes: (size) => [{ kind: 'memory.upsert', text: words(size) }], path: `${AT}.text` }],
   usageCount: [
     {
       changes: (size) => [{ kind: 'usage.record', provider: 'some', model: 'large', inputTokens: size }],
@@ -261,6 +262,30 @@ const structures: readonly ConformanceCase[] = [
 ];
 
 const queues: readonly ConformanceCase[] = [
+  given(
+    'S7',
+    `memorySources: a memory of ${LIMITS.memorySources} messages is kept, of one more refused`,
+    async (store) => {
+      const all = list(LIMITS.memorySources + 1);
+      await store.commit('c', [
+        { kind: 'turn.record', turnId: 't1', origin: 'import' },
+        ...all.map((messageId) => append(says('user', messageId, messageId), 't1')),
+      ]);
+      const learn = (sources: readonly string[]): Change => ({
+        kind: 'memory.upsert',
+        text: 'they said a lot',
+        sources,
+      });
+      const [max, actual] = [LIMITS.memorySources, LIMITS.memorySources + 1];
+      await store.untouchedBy(async () => {
+        const details = { limit: 'memorySources', max, actual, path: `${AT}.sources` };
+        await refused(store.commit('c', [learn(all)]), 'limit_exceeded', details);
+      });
+      await store.commit('c', [learn(all.slice(1))]);
+      const [memory] = await (await store.readSpace()).memories.list();
+      same(memory?.sources.length, max, 'the sources');
+    },
+  ),
   given('S7', `waitingInputs: ${LIMITS.waitingInputs} inputs wait, one more is refused`, async (store) => {
     await play(store, 'working', 'c');
     const enqueue = (inputId: string): Change => ({ kind: 'input.enqueue', inputId, prompt: [text('x')] });
@@ -327,6 +352,8 @@ const ELSEWHERE: { readonly [Limit in LimitName]?: string } = {
   busyTurns: 'the cases of structures',
   openInterrupts: 'the cases of structures',
   waitingInputs: 'the cases of queues',
+  memories: 'a commit for each thousand: a test of the rules fills a namespace',
+  memorySources: 'the cases of queues',
   pageMessages: 'the cases of readings',
   pageRows: 'the cases of readings',
   queryBytes: 'the cases of readings',

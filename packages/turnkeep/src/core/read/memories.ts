@@ -1,0 +1,65 @@
+import type { ConversationId, MemoryId, MessageId } from '../ids.ts';
+import type { Json } from '../json.ts';
+import { KEYS, TABLES, numberKey } from '../keys.ts';
+import type { Author } from '../message.ts';
+import { unpackMemory, unpackRef } from '../rows.ts';
+import type { MemoryRow } from '../rows.ts';
+import { SHELVES } from '../shelf.ts';
+import { scanPrefix } from '../tree/path.ts';
+import type { Bodies } from './bodies.ts';
+
+/** A curated fact of a namespace, and where it comes from. */
+export interface Memory {
+  readonly memoryId: MemoryId;
+  readonly revision: number;
+  readonly text: string;
+  readonly type?: string | undefined;
+  /** The person that it is about. */
+  readonly subject?: string | undefined;
+  readonly author?: Author | undefined;
+  readonly metadata?: Json | undefined;
+  /** The messages that it was made of. */
+  readonly sources: readonly { readonly conversationId: ConversationId; readonly messageId: MessageId }[];
+  /** The conversation that it was made in, by this revision. */
+  readonly conversationId: ConversationId;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+/** A memory as it is, or as a revision of it was; `undefined` where there is none, or it is forgotten. */
+export function readMemory(bodies: Bodies, memoryId: MemoryId, revision?: number): Memory | undefined {
+  const value = bodies.rows.get(SHELVES.memories, KEYS.memory(memoryId));
+  if (!value) return undefined;
+  const row = unpackMemory(value);
+  if (revision === undefined || revision === row.revision) return memoryOf(bodies, memoryId, row);
+  const earlier = bodies.rows.get(SHELVES.memories, `${KEYS.memoryRevisionsOf(memoryId)}${numberKey(revision)}`);
+  if (!earlier) return undefined;
+  const ref = unpackRef(earlier[0], SHELVES.memories);
+  const updatedAt = Date.parse(bodies.committedAt(ref.owner, ref.version));
+  return memoryOf(bodies, memoryId, { ...row, revision, ref, updatedAt });
+}
+
+/** Every memory that a namespace holds, in no order that matters: `LIMITS.memories` at most. */
+export function readMemories(bodies: Bodies): readonly Memory[] {
+  return scanPrefix(bodies.rows, SHELVES.memories, TABLES.memories).flatMap(
+    ({ key, value }) => memoryOf(bodies, key.slice(1), unpackMemory(value)) ?? [],
+  );
+}
+
+type Words = Omit<Memory, 'memoryId' | 'revision' | 'conversationId' | 'createdAt' | 'updatedAt'>;
+
+function memoryOf(bodies: Bodies, memoryId: MemoryId, row: MemoryRow): Memory | undefined {
+  if (row.status === 'forgotten') return undefined;
+  const { revision, ref, createdAt, updatedAt } = row;
+  const words = bodies.body(ref) as unknown as Words | undefined;
+  return (
+    words && {
+      ...words,
+      memoryId,
+      revision,
+      conversationId: ref.owner,
+      createdAt: new Date(createdAt).toISOString(),
+      updatedAt: new Date(updatedAt).toISOString(),
+    }
+  );
+}

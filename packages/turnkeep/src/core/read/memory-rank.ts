@@ -1,0 +1,59 @@
+import { fold } from '../fold.ts';
+
+/** How often a term counts again, and how much a long text is held against it: the usual values of BM25. */
+const SATURATION = 1.2;
+const LENGTH_WEIGHT = 0.75;
+
+// Words of these scripts are not told apart by spaces: their terms are pairs of characters.
+const UNSPACED =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\p{Script=Tibetan}]+/u;
+const RUNS = new RegExp(
+  `${UNSPACED.source}|(?:(?!${UNSPACED.source})[\\p{L}\\p{M}\\p{N}])+|\\p{Extended_Pictographic}|\\p{S}`,
+  'gu',
+);
+
+/**
+ * The terms of a text, in any script: words between spaces and signs, pairs of characters where a script has no spaces
+ * (and each character alone), emoji and symbols one by one. Case is folded, and nothing else is changed.
+ */
+export function termsOf(text: string): readonly string[] {
+  return (fold(text).match(RUNS) ?? []).flatMap((run) => (UNSPACED.test(run) ? pairsOf(run) : [run]));
+}
+
+function pairsOf(run: string): readonly string[] {
+  const characters = Array.from(run);
+  return [...characters, ...characters.slice(1).map((next, at) => `${characters[at]}${next}`)];
+}
+
+/** How well each text answers a query, by BM25: 0 where it has none of the query's terms. In the order of the texts. */
+export function scoresOf(texts: readonly string[], query: string): readonly number[] {
+  const asked = new Set(termsOf(query));
+  const documents = texts.map((text) => countTerms(text, asked));
+  const average = documents.reduce((sum, { length }) => sum + length, 0) / Math.max(1, documents.length);
+  const weights = new Map([...asked].map((term) => [term, weightOf(documents, term)]));
+  return documents.map(({ counts, length }) => {
+    const norm = SATURATION * (1 - LENGTH_WEIGHT + (LENGTH_WEIGHT * length) / Math.max(1, average));
+    let score = 0;
+    for (const [term, count] of counts) score += ((weights.get(term) ?? 0) * count * (SATURATION + 1)) / (count + norm);
+    return score;
+  });
+}
+
+interface TermCount {
+  readonly counts: ReadonlyMap<string, number>;
+  /** All terms of the text. */
+  readonly length: number;
+}
+
+function countTerms(text: string, asked: ReadonlySet<string>): TermCount {
+  const terms = termsOf(text);
+  const counts = new Map<string, number>();
+  for (const term of terms) if (asked.has(term)) counts.set(term, (counts.get(term) ?? 0) + 1);
+  return { counts, length: terms.length };
+}
+
+/** A term that few texts have says more. Never below 0. */
+function weightOf(documents: readonly TermCount[], term: string): number {
+  const having = documents.filter(({ counts }) => counts.has(term)).length;
+  return Math.log(1 + (documents.length - having + 0.5) / (having + 0.5));
+}

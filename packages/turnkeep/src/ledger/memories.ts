@@ -1,0 +1,167 @@
+import type { MemoryUpsert } from '../core/change.ts';
+import { TurnkeepError } from '../core/errors.ts';
+import type { MemoryId, NamespaceId } from '../core/ids.ts';
+import { Bodies } from '../core/read/bodies.ts';
+import { readMemories, readMemory } from '../core/read/memories.ts';
+import type { Memory } from '../core/read/memories.ts';
+import { scoresOf } from '../core/read/memory-rank.ts';
+import type { Receipt } from '../core/receipt.ts';
+import type { Access, WriteOptions } from './access.ts';
+import type { ConversationAccess } from './conversation-access.ts';
+import { assertPageLimit } from './page-limit.ts';
+import { eventOf } from './receipt-event.ts';
+
+/** A memory that was written. */
+export interface WrittenMemory extends Receipt {
+  readonly memoryId: MemoryId;
+  /** Hand it in as `from` for the next change. */
+  readonly revision: number;
+}
+
+export type MemoryWords = Omit<MemoryUpsert, 'kind' | 'memoryId' | 'from' | 'text'> & { readonly text: string };
+
+/** The memories that are made in a conversation: its messages are their sources, and where it goes they go. */
+export class ConversationMemories {
+  readonly #access: ConversationAccess;
+
+  constructor(access: ConversationAccess) {
+    this.#access = access;
+  }
+
+  /** A new memory of the namespace, of revision 0. `sources` are messages that the conversation sees. */
+  async create(
+    memory: MemoryWords & { readonly memoryId?: MemoryId | undefined },
+    options?: WriteOptions,
+  ): Promise<WrittenMemory> {
+    return written(await this.#access.write([{ ...memory, kind: 'memory.upsert' }], options));
+  }
+
+  /** Replaces a memory whole, wherever it was made, from exactly the revision that was read. */
+  async replace(memoryId: MemoryId, from: number, memory: MemoryWords, options?: WriteOptions): Promise<WrittenMemory> {
+    return written(await this.#access.write([{ ...memory, kind: 'memory.upsert', memoryId, from }], options));
+  }
+
+  /** Forgets a memory: the words of all its revisions are taken away. */
+  async forget(memoryId: MemoryId, from: number, options?: WriteOptions): Promise<Receipt> {
+    return this.#access.write([{ kind: 'memory.upsert', memoryId, from, text: null }], options);
+  }
+}
+
+function written(receipt: Receipt): WrittenMemory {
+  const { memoryId, revision } = eventOf(receipt, 'memory.upsert') as unknown as WrittenMemory;
+  return { ...receipt, memoryId, revision };
+}
+
+/** Which memories: those that fit all that is said. */
+export interface MemoryFilter {
+  readonly type?: string | undefined;
+  readonly subject?: string | undefined;
+}
+
+/** One vector for each text, in their order, all of one length. */
+export type Embed = (texts: readonly string[]) => Promise<readonly (readonly number[])[]>;
+
+export interface MemorySearch extends MemoryFilter {
+  /** 10 when absent. */
+  readonly limit?: number | undefined;
+  /**
+   * Texts as vectors: the query's first, then each memory's. Then a memory is found by its words, by its vector, or by
+   * both, and its rank is that of both (reciprocal ranks). Nothing of it is stored: keep what is dear to compute.
+   */
+  readonly embed?: Embed | undefined;
+}
+
+/** A memory that was found, the best first. Scores compare within one search only. */
+export interface FoundMemory extends Memory {
+  readonly score: number;
+}
+
+/** The memories of a namespace. Every reading is of one snapshot; a search goes through all of them. */
+export class NamespaceMemories {
+  readonly #access: Access;
+  readonly #namespace: NamespaceId;
+
+  constructor(access: Access, namespace: NamespaceId) {
+    this.#access = access;
+    this.#namespace = namespace;
+  }
+
+  /** A memory as it is, or as an earlier revision was; `undefined` where it is forgotten, or never was. */
+  async get(memoryId: MemoryId, options: { readonly revision?: number | undefined } = {}): Promise<Memory | undefined> {
+    return this.#read((bodies) => readMemory(bodies, memoryId, options.revision));
+  }
+
+  /** All memories, the oldest first; of one time, by id. `LIMITS.memories` at most. */
+  async list(filter: MemoryFilter = {}): Promise<readonly Memory[]> {
+    const all = await this.#read(readMemories);
+    return all.filter((memory) => fits(memory, filter)).sort(byAge);
+  }
+
+  /**
+   * The memories that answer a query best, in any language and script: by BM25 over words (pairs of characters in scripts
+   * without spaces), case folded. Only those that have a term of the query are found, unless vectors say more.
+   */
+  async search(query: string, options: MemorySearch = {}): Promise<readonly FoundMemory[]> {
+    const { limit = 10, embed } = options;
+    assertPageLimit(limit);
+    const memories = await this.list(options);
+    const texts = memories.map(({ text }) => text);
+    const byWords = scoresOf(texts, query);
+    const scores = embed && memories.length > 0 ? fused(byWords, await similarities(embed, query, texts)) : byWords;
+    const found = memories.map((memory, at) => ({ ...memory, score: scores[at] ?? 0 }));
+    return found
+      .filter(({ score }) => score > 0)
+      .sort((left, right) => right.score - left.score)
+      .slice(0, limit);
+  }
+
+  async #read<Result>(reading: (bodies: Bodies) => Result): Promise<Result> {
+    return this.#access.read(this.#namespace, (rows) => reading(new Bodies(rows, this.#access.surroundings.sha256)));
+  }
+}
+
+function fits(memory: Memory, { type, subject }: MemoryFilter): boolean {
+  return (type ?? memory.type) === memory.type && (subject ?? memory.subject) === memory.subject;
+}
+
+function byAge(left: Memory, right: Memory): number {
+  if (left.createdAt !== right.createdAt) return left.createdAt < right.createdAt ? -1 : 1;
+  return left.memoryId < right.memoryId ? -1 : 1;
+}
+
+/** The cosine of each text's vector to the query's. */
+async function similarities(embed: Embed, query: string, texts: readonly string[]): Promise<readonly number[]> {
+  const vectors = await embed([query, ...texts]);
+  const [asked, ...rest] = vectors;
+  const isWhole = asked && rest.length === texts.length && vectors.every((vector) => vector.length === asked.length);
+  if (!isWhole || !vectors.flat().every(Number.isFinite)) {
+    throw new TurnkeepError('invalid_value', {
+      path: 'options.embed',
+      reason: 'one vector for each text is asked for',
+    });
+  }
+  return rest.map((vector) => dot(asked, vector) / (Math.sqrt(dot(asked, asked) * dot(vector, vector)) || 1));
+}
+
+function dot(left: readonly number[], right: readonly number[]): number {
+  return left.reduce((sum, value, at) => sum + value * (right[at] ?? 0), 0);
+}
+
+/** Ranks count, not scores: those of words and of vectors have no common measure. The usual constant. */
+const RANK_DAMPING = 60;
+
+function fused(byWords: readonly number[], bySense: readonly number[]): readonly number[] {
+  const words = reciprocalRanks(byWords);
+  const sense = reciprocalRanks(bySense);
+  return byWords.map((_, at) => (words[at] ?? 0) + (sense[at] ?? 0));
+}
+
+function reciprocalRanks(scores: readonly number[]): readonly number[] {
+  const ranked = scores
+    .map((score, at) => ({ score, at }))
+    .filter(({ score }) => score > 0)
+    .sort((left, right) => right.score - left.score);
+  const ranks = scores.map(() => 0);
+  for (const [rank, { at }] of ranked.entries()) ranks[at] = 1 / (RANK_DAMPING + rank + 1);
+  return ranks;
+}
