@@ -41,11 +41,18 @@ test('the page has the machine, the bars that promise something, and a table for
   expect(page).not.toContain('watched');
   expect(page).toContain('|  | a | b |\n|---|---:|---:|\n| a turn, ms | 2.00 (9.00) | 4.00 |');
   expect(page).toContain('- b is missing');
-  expect(page).not.toContain('## other');
+  expect(page).not.toContain('### other');
 });
 
 test('many who did it stand below each other', () => {
   const rows = ['a', 'b', 'c', 'd', 'e'].map((who) => ({ ...row, who, median: 1 }));
   const page = figuresPage([{ ...results, rows }], new Map([['alone', 'a turn']]));
   expect(page).toContain('|  | a turn, ms |\n|---|---:|\n| a | 1.00 (9.00) |\n| b |');
+});
+
+test('runs of two versions of Node.js do not mix', () => {
+  const later = { ...results, machine: { ...machine, node: 'v22' }, rows: [{ ...row, who: 'c', median: 1 }] };
+  const [, first, second] = figuresPage([results, later], new Map([['alone', 'a turn']])).split('## Node.js ');
+  expect(first).toContain('|  | a | b |');
+  expect(second).toContain('|  | c |');
 });

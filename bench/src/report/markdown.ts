@@ -19,20 +19,25 @@ const COLUMNS = 4;
 
 /** The figures of runs as a page; `measures` says what each workload is about, in the order of the page. */
 export function figuresPage(results: readonly Results[], measures: ReadonlyMap<string, string>): string {
-  const rows = results.flatMap((one) => one.rows);
-  const bars = results.flatMap((one) => one.bars);
-  const notes = results.flatMap((one) => one.notes);
-  const sections = [...measures].flatMap(([name, what]) => {
-    const own = rows.filter(({ workload }) => workload === name);
-    if (own.length === 0) return [];
-    const said = notes.filter(({ workload }) => workload === name).map(({ text }) => `- ${text}`);
-    return [`## ${name}`, `${what}.`, matrixOf(own), ...(said.length > 0 ? [said.join('\n')] : [])];
+  const versions = distinct(results.map(({ machine }) => machine.node));
+  const parts = versions.map((version) => {
+    const runs = results.filter(({ machine }) => machine.node === version);
+    return [`## Node.js ${version}`, machinesOf(runs), '### Bars', barTable(runs), ...sectionsOf(runs, measures)];
   });
-  const page = ['# Figures', INTRODUCTION, machinesOf(results), '## Bars', barTable(bars), ...sections];
-  return `${page.join('\n\n')}\n`;
+  return `${['# Figures', INTRODUCTION, ...parts.flat()].join('\n\n')}\n`;
 }
 
-/** Each machine state once, however many runs there were in it. */
+function sectionsOf(runs: readonly Results[], measures: ReadonlyMap<string, string>): readonly string[] {
+  return [...measures].flatMap(([name, what]) => {
+    const rows = runs.flatMap((run) => run.rows.filter(({ workload }) => workload === name));
+    if (rows.length === 0) return [];
+    const notes = runs.flatMap((run) => run.notes.filter(({ workload }) => workload === name));
+    const said = notes.map(({ text }) => `- ${text}`).join('\n');
+    return [`### ${name}`, `${what[0]?.toUpperCase()}${what.slice(1)}.`, matrixOf(rows), ...(said ? [said] : [])];
+  });
+}
+
+/** What each run measured, and on what. */
 function machinesOf(results: readonly Results[]): string {
   const lines = results.map(({ machine, rows }) => {
     const workloads = [...new Set(rows.map(({ workload }) => workload))].join(', ');
@@ -41,7 +46,8 @@ function machinesOf(results: readonly Results[]): string {
   return lines.join('\n');
 }
 
-function barTable(bars: readonly MeasuredBar[]): string {
+function barTable(runs: readonly Results[]): string {
+  const bars = runs.flatMap((run) => run.bars);
   const head = '| | bar | measured | asked for | |\n|---|---|---:|---|---|';
   const promised = bars.filter(({ limit }) => !('better' in limit));
   const lines = promised.map((bar) => {
