@@ -1,16 +1,14 @@
 import { CONTENDERS } from '../contenders/index.ts';
 import type { Contender, Store } from '../contenders/contender.ts';
-import { median, medianRatio } from '../measure/figures.ts';
+import { medianRatio } from '../measure/figures.ts';
 import { RawFile } from '../measure/raw-file.ts';
+import { Samples } from '../measure/samples.ts';
 import { pooledTurn, textOf } from '../measure/turn.ts';
 import type { Context, Workload } from '../workload.ts';
 
 const COUNTS = [1, 8, 64, 256];
 const HISTORY = 10;
 const DISK = 'write + fdatasync, grouped';
-
-/** The rates of each contender at each number of committers, one a round. */
-type Rates = Map<string, Map<number, number[]>>;
 
 interface Seat {
   readonly contender: Contender;
@@ -29,12 +27,12 @@ export const committers: Workload = {
     for (const contender of await context.contenders(CONTENDERS.map(({ name }) => name)))
       seats.push({ contender, store: await contender.open(context.folder()) });
     const raw = new RawFile(context.folder());
-    const rates: Rates = new Map();
+    const rates = new Samples();
     for (let round = 0; round < context.pick(5, 1); round++) {
       for (const count of context.pick(COUNTS, [1, 64])) {
-        note(rates, DISK, count, raw.linesPerSecond(linesOf(count), context.pick(400, 150)));
+        rates.add(DISK, count, raw.linesPerSecond(linesOf(count), context.pick(400, 150)));
         for (const { contender, store } of rotated(seats, round))
-          note(rates, contender.name, count, await rateOf(store, count, round, context.pick(600, 250)));
+          rates.add(contender.name, count, await rateOf(store, count, round, context.pick(600, 250)));
       }
     }
     for (const { store } of seats) await store.close();
@@ -72,17 +70,12 @@ function rotated<Item>(items: readonly Item[], by: number): readonly Item[] {
   return [...items.slice(start), ...items.slice(0, start)];
 }
 
-function note(rates: Rates, who: string, count: number, rate: number): void {
-  const own = rates.get(who) ?? new Map<number, number[]>();
-  rates.set(who, own);
-  own.set(count, [...(own.get(count) ?? []), rate]);
-}
-
-function report(context: Context, rates: Rates, seats: readonly Seat[]): void {
+/** `rates` has one rate a round. */
+function report(context: Context, rates: Samples, seats: readonly Seat[]): void {
   const names = [...seats.map(({ contender }) => contender.name), DISK];
   for (const count of COUNTS) {
     for (const who of names) {
-      const samples = rates.get(who)?.get(count) ?? [];
+      const samples = rates.of(who, count);
       const unit = who === DISK ? 'lines/s' : 'turns/s';
       if (samples.length > 0) context.figure({ what: `${count} committers`, who, unit, samples });
     }
@@ -92,64 +85,59 @@ function report(context: Context, rates: Rates, seats: readonly Seat[]): void {
     title: 'Durable turns a second (as shipped where marked: not power-safe)',
     x: 'committers at once',
     y: 'turns a second',
-    lines: names.flatMap((who) => lineOf(who, rates.get(who))),
+    lines: rates.lines(),
   });
-  const at = (who: string, count: number) => rates.get(who)?.get(count) ?? [];
-  context.bar({
-    name: 'sqlite-64-disk',
-    says: 'lines of 1 KB a second that share a sync by 64, against turns a second of 64 committers on SQLite',
-    ratio: medianRatio(at(DISK, 64), at('turnkeep sqlite', 64)),
-    limit: { atMost: 25 },
-  });
-  if (at(DISK, 256).length > 0)
-    context.bar({
-      name: 'journal-256-disk',
-      says: 'lines of 1 KB a second that share a sync by 256, against turns a second of 256 committers on the journal',
-      ratio: medianRatio(at(DISK, 256), at('turnkeep journal', 256)),
-      limit: { atMost: 20 },
-    });
+  againstDisk(context, rates);
   context.bar({
     name: 'postgres-64-over-1',
     says: '64 committers on different conversations of one namespace on Postgres, against one',
-    ratio: medianRatio(at('turnkeep postgres', 64), at('turnkeep postgres', 1)),
+    ratio: medianRatio(rates.of('turnkeep postgres', 64), rates.of('turnkeep postgres', 1)),
     limit: { atLeast: 6 },
   });
   for (const backend of ['sqlite', 'journal'])
     context.bar({
       name: `${backend}-64-memory`,
       says: `turns a second of 64 committers on the ${backend} backend, against the memory backend`,
-      ratio: medianRatio(at(`turnkeep ${backend}`, 64), at('turnkeep memory', 64)),
+      ratio: medianRatio(rates.of(`turnkeep ${backend}`, 64), rates.of('turnkeep memory', 64)),
       limit: { better: 'higher' },
     });
-  peers(context, rates, seats);
+  againstPeers(context, rates, seats);
+}
+
+function againstDisk(context: Context, rates: Samples): void {
+  for (const [backend, count, atMost] of [
+    ['sqlite', 64, 25],
+    ['journal', 256, 20],
+  ] as const) {
+    const lines = rates.of(DISK, count);
+    if (lines.length === 0) continue;
+    const says = `lines of 1 KB a second that share a sync by ${count}, against turns a second of as many committers on the ${backend} backend`;
+    const ratio = medianRatio(lines, rates.of(`turnkeep ${backend}`, count));
+    context.bar({ name: `${backend}-${count}-disk`, says, ratio, limit: { atMost } });
+  }
 }
 
 /** The framework that is fastest in a round, of those whose turns survive a power cut in files of this machine. */
-function peers(context: Context, rates: Rates, seats: readonly Seat[]): void {
+function againstPeers(context: Context, rates: Samples, seats: readonly Seat[]): void {
   const equals = seats
     .map(({ contender }) => contender)
     .filter(
       ({ kind, survives, name }) => kind === 'framework' && survives === 'power loss' && !name.includes('postgres'),
     );
   if (equals.length === 0) return;
-  const rounds = rates.get('turnkeep sqlite')?.get(64)?.length ?? 0;
+  const rounds = rates.of('turnkeep sqlite', 64).length;
   const best = Array.from({ length: rounds }, (_, round) =>
-    Math.max(...equals.map(({ name }) => rates.get(name)?.get(64)?.[round] ?? 0)),
+    Math.max(...equals.map(({ name }) => rates.of(name, 64)[round] ?? 0)),
   );
   for (const [backend, atLeast] of [
     ['sqlite', 2],
     ['journal', 6],
   ] as const) {
-    const ours = rates.get(`turnkeep ${backend}`)?.get(64) ?? [];
+    const ours = rates.of(`turnkeep ${backend}`, 64);
     const says = `turns a second of 64 committers on the ${backend} backend, against the best framework's store that syncs each turn`;
     context.bar({ name: `${backend}-64-peers`, says, ratio: medianRatio(ours, best), limit: { atLeast } });
   }
   context.note(
     'a session of OpenAI and Mastra write messages alone, without checkpoint and task: less than a whole turn',
   );
-}
-
-function lineOf(who: string, rates: ReadonlyMap<number, readonly number[]> | undefined) {
-  if (!rates) return [];
-  return [{ who, points: [...rates].map(([count, samples]) => [count, median(samples)] as const) }];
 }

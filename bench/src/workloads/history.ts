@@ -1,7 +1,8 @@
 import type { Contender, Store } from '../contenders/contender.ts';
 import { median, medianRatio, timed } from '../measure/figures.ts';
+import { Samples } from '../measure/samples.ts';
 import { makeTurn, pooledTurn } from '../measure/turn.ts';
-import type { Context, Plot, Workload } from '../workload.ts';
+import type { Context, Workload } from '../workload.ts';
 
 const MEASURED = [
   'turnkeep sqlite',
@@ -17,13 +18,10 @@ const MEASURED = [
   'jsonl file, not synced',
 ];
 
-/** Turns of history, or a tenth of it in a conversation that goes on until it would be too long to count as such. */
+/** The share by which a conversation may grow while it still counts as one of its length. */
 const DRIFT = 0.1;
 /** Of one contender, before the next has its turn: the first of them finds its caches cold. */
 const ROUNDS_IN_A_ROW = 5;
-
-/** Times and marginal bytes of a turn, by contender and turns of history. */
-type Samples = Map<string, Map<number, number[]>>;
 
 /** How the cost of a turn follows what the conversation already holds. */
 export const history: Workload = {
@@ -33,9 +31,9 @@ export const history: Workload = {
     const lengths = context.pick([10, 100, 1_000, 10_000], [10, 1_000]);
     const contenders = await context.contenders(MEASURED);
     const times = await timesOf(context, contenders, lengths);
-    const bytes: Samples = new Map();
+    const bytes = new Samples();
     for (const contender of contenders)
-      for (const length of lengths) put(bytes, contender.name, length, await bytesOfTurn(context, contender, length));
+      for (const length of lengths) bytes.add(contender.name, length, await bytesOfTurn(context, contender, length));
     report(context, lengths, times, bytes);
   },
 };
@@ -82,7 +80,7 @@ async function timesOf(
   contenders: readonly Contender[],
   lengths: readonly number[],
 ): Promise<Samples> {
-  const times: Samples = new Map();
+  const times = new Samples();
   const seats = await Promise.all(
     contenders.map(async (contender) => {
       const store = await contender.open(context.folder());
@@ -103,7 +101,7 @@ async function timesOf(
     for (const seat of going) {
       const start = performance.now();
       for (let round = 0; round < ROUNDS_IN_A_ROW && goesOn(seat); round++, seat.samples++)
-        for (const talk of seat.talks) put(times, seat.name, talk.length, await talk.turn());
+        for (const talk of seat.talks) times.add(seat.name, talk.length, await talk.turn());
       seat.tookMs += performance.now() - start;
     }
   }
@@ -144,92 +142,59 @@ async function goOn(store: Store, name: string, from: number, turns: number, rew
   await Promise.all(some.map((turn) => store.turn(name, turn)));
 }
 
-function put(samples: Samples, who: string, length: number, value: number): void {
-  const own = samples.get(who) ?? new Map<number, number[]>();
-  samples.set(who, own);
-  own.set(length, [...(own.get(length) ?? []), value]);
-}
-
 function report(context: Context, lengths: readonly number[], times: Samples, bytes: Samples): void {
   for (const length of lengths) {
     const turns = length.toLocaleString('en-US');
-    for (const [who, own] of times)
-      context.figure({ what: `a turn at ${turns} turns`, who, unit: 'ms', samples: own.get(length) ?? [] });
-    for (const [who, own] of bytes)
-      context.figure({ what: `bytes of a turn at ${turns}`, who, unit: 'bytes', samples: own.get(length) ?? [] });
+    for (const who of times.names)
+      context.figure({ what: `a turn at ${turns} turns`, who, unit: 'ms', samples: times.of(who, length) });
+    for (const who of bytes.names)
+      context.figure({ what: `bytes of a turn at ${turns}`, who, unit: 'bytes', samples: bytes.of(who, length) });
   }
-  context.plot({
-    name: 'history-time',
-    title: 'Time of a turn as a conversation grows',
-    y: 'milliseconds',
-    ...lines(times),
-  });
-  context.plot({
-    name: 'history-bytes',
-    title: 'Bytes that a turn adds as a conversation grows',
-    y: 'bytes',
-    ...lines(bytes),
-  });
+  const x = 'turns of history';
+  const [time, size] = ['Time of a turn as a conversation grows', 'Bytes that a turn adds as a conversation grows'];
+  context.plot({ name: 'history-time', title: time, x, y: 'milliseconds', lines: times.lines() });
+  context.plot({ name: 'history-bytes', title: size, x, y: 'bytes', lines: bytes.lines() });
   growth(context, lengths, times, bytes);
-  if (times.has('langgraph sqlite, synced')) againstLangGraph(context, times, bytes);
+  if (times.names.includes('langgraph sqlite, synced')) againstLangGraph(context, times, bytes);
 }
 
 function growth(context: Context, lengths: readonly number[], times: Samples, bytes: Samples): void {
   const longest = lengths.at(-1) ?? 0;
-  const turns = longest.toLocaleString('en-US');
-  const at = (samples: Samples, who: string, length: number) => samples.get(who)?.get(length) ?? [];
+  const grown = (samples: Samples, who: string, length: number) =>
+    medianRatio(samples.of(who, length), samples.of(who, 10));
   for (const backend of ['sqlite', 'journal']) {
     const who = `turnkeep ${backend}`;
-    const time = medianRatio(at(times, who, longest), at(times, who, 10));
-    const says = `at ${turns} turns against 10, on the ${backend} backend`;
-    context.bar({
-      name: `${backend}-history-time`,
-      says: `time of a turn ${says}`,
-      ratio: time,
-      limit: { atMost: 1.3 },
-    });
-    const size = medianRatio(at(bytes, who, longest), at(bytes, who, 10));
-    context.bar({
-      name: `${backend}-history-bytes`,
-      says: `bytes of a turn ${says}`,
-      ratio: size,
-      limit: { atMost: 1.1 },
-    });
+    const says = `of a turn at ${longest.toLocaleString('en-US')} turns against 10, on the ${backend} backend`;
+    const [time, size] = [grown(times, who, longest), grown(bytes, who, longest)];
+    context.bar({ name: `${backend}-history-time`, says: `time ${says}`, ratio: time, limit: { atMost: 1.3 } });
+    context.bar({ name: `${backend}-history-bytes`, says: `bytes ${says}`, ratio: size, limit: { atMost: 1.1 } });
   }
-  const postgres = medianRatio(at(times, 'turnkeep postgres', 1_000), at(times, 'turnkeep postgres', 10));
-  const says = 'time of a turn at 1,000 turns against 10, on Postgres';
-  context.bar({ name: 'postgres-history-time', says, ratio: postgres, limit: { atMost: 1.3 } });
+  context.bar({
+    name: 'postgres-history-time',
+    says: 'time of a turn at 1,000 turns against 10, on Postgres',
+    ratio: grown(times, 'turnkeep postgres', 1_000),
+    limit: { atMost: 1.3 },
+  });
 }
 
 function againstLangGraph(context: Context, times: Samples, bytes: Samples): void {
-  const times_ = (samples: Samples, who: string, length: number) => median(samples.get(who)?.get(length) ?? []);
   const against = (samples: Samples, ours: string, theirs: string, length: number) =>
-    times_(samples, theirs, length) / times_(samples, ours, length);
-  const sqlite = (samples: Samples) => against(samples, 'turnkeep sqlite', 'langgraph sqlite, synced', 1_000);
-  const says = "LangGraph's SQLite saver, made to sync, against Turnkeep on SQLite, at 1,000 turns";
-  context.bar({
-    name: 'langgraph-sqlite-time',
-    says: `time of a turn: ${says}`,
-    ratio: sqlite(times),
-    limit: { atLeast: 50 },
-  });
-  context.bar({
-    name: 'langgraph-sqlite-bytes',
-    says: `bytes of a turn: ${says}`,
-    ratio: sqlite(bytes),
-    limit: { atLeast: 100 },
-  });
-  if (!times.get('langgraph postgres')?.has(100)) return;
+    median(samples.of(theirs, length)) / median(samples.of(ours, length));
+  for (const [what, samples, atLeast] of [
+    ['time', times, 50],
+    ['bytes', bytes, 100],
+  ] as const)
+    context.bar({
+      name: `langgraph-sqlite-${what}`,
+      says: `${what} of a turn at 1,000 turns: LangGraph's SQLite saver, made to sync, against Turnkeep on SQLite`,
+      ratio: against(samples, 'turnkeep sqlite', 'langgraph sqlite, synced', 1_000),
+      limit: { atLeast },
+    });
+  if (times.of('langgraph postgres', 100).length === 0) return;
   context.bar({
     name: 'langgraph-postgres-time',
-    says: "time of a turn: LangGraph's Postgres saver against Turnkeep on Postgres, at 100 turns",
+    says: "time of a turn at 100 turns: LangGraph's Postgres saver against Turnkeep on Postgres",
     ratio: against(times, 'turnkeep postgres', 'langgraph postgres', 100),
     limit: { atLeast: 5 },
   });
-}
-
-function lines(samples: Samples): Pick<Plot, 'x' | 'lines'> {
-  const points = (own: ReadonlyMap<number, readonly number[]>) =>
-    [...own].map(([length, values]) => [length, Math.max(0.001, median(values))] as const);
-  return { x: 'turns of history', lines: [...samples].map(([who, own]) => ({ who, points: points(own) })) };
 }
