@@ -1,4 +1,4 @@
-import type { Change, Expect, InterruptRequest, StepOutcome, StepRepeat } from '../../core/change.ts';
+import type { Change, Expect, InterruptRequest, StepOutcome, StepRepeat, UsageRecord } from '../../core/change.ts';
 import { derivedId } from '../../core/commit.ts';
 import { TurnkeepError, isTurnkeepError } from '../../core/errors.ts';
 import type { CommitId, ConversationId, InterruptId, MessageId, TurnId } from '../../core/ids.ts';
@@ -50,9 +50,22 @@ export type NewInterrupt = Omit<InterruptRequest, 'kind' | 'turnId' | 'interrupt
 /** Parts as a model gives them, whole or piece by piece. */
 export type ModelCall = (signal: AbortSignal) => AsyncIterable<Part> | Iterable<Part> | Promise<readonly Part[]>;
 
+/** What a model call used; it is counted for its turn. */
+export type CallUsage = Omit<UsageRecord, 'kind' | 'turnId'>;
+
+/** What becomes of a model call's parts. */
+export interface ModelOptions {
+  /** Of the assistant's message. */
+  readonly message?: Omit<NewMessage, 'role' | 'parts' | 'messageId'> | undefined;
+  /** Asked when the parts are there: what the call used, recorded in the commit of its message. */
+  readonly usage?: (() => CallUsage | undefined) | undefined;
+}
+
 /** How a turn ends. */
 export interface Completion {
   readonly messages?: readonly NewMessage[] | undefined;
+  /** What its last model call used: recorded with the answer, once. */
+  readonly usage?: CallUsage | undefined;
   /** What the agent saw; where it is not so any more the answer is handed back with the error (`not_completed`). */
   readonly expect?: Expect | undefined;
 }
@@ -156,11 +169,7 @@ export class AgentTurn {
    * Calls a model once. Its parts are drafted as they come, and become a message of the assistant's together with the
    * step's end. A model call is safe to repeat.
    */
-  model(
-    key: string,
-    call: ModelCall,
-    message: Omit<NewMessage, 'role' | 'parts' | 'messageId'> = {},
-  ): Promise<readonly Part[]> {
+  model(key: string, call: ModelCall, { message, usage }: ModelOptions = {}): Promise<readonly Part[]> {
     return this.#once({
       key,
       repeat: 'safe',
@@ -169,7 +178,7 @@ export class AgentTurn {
       perform: async () => {
         this.#draft.drop();
         const parts = await this.#collect(call);
-        return this.#said({ ...message, role: 'assistant', parts }, parts);
+        return this.#said({ ...message, role: 'assistant', parts }, parts, this.#used(usage?.()));
       },
       again: async (step) => this.#partsOf(step.messageId),
     });
@@ -259,13 +268,17 @@ export class AgentTurn {
   }
 
   /** Ends the turn with what it says last. The agent's function may as well answer the messages. */
-  async complete({ messages = [], expect }: Completion = {}): Promise<Receipt> {
+  async complete({ messages = [], usage, expect }: Completion = {}): Promise<Receipt> {
     this.#assertNotEnded();
     const { turnId } = this;
     this.#at('answer_ready');
     const appends = messages.map((message): Change => ({ kind: 'message.append', turnId, message }));
     try {
-      return await this.#end([...appends, { kind: 'turn.advance', turnId, to: 'completed' }], 'completed', expect);
+      return await this.#end(
+        [...appends, ...this.#used(usage), { kind: 'turn.advance', turnId, to: 'completed' }],
+        'completed',
+        expect,
+      );
     } catch (error) {
       if (!isTurnkeepError(error)) throw error;
       const answer = messages as unknown as Json;
@@ -357,13 +370,20 @@ export class AgentTurn {
     return joinParts(parts);
   }
 
+  #used(usage: CallUsage | undefined): readonly Change[] {
+    return usage ? [{ ...usage, kind: 'usage.record', turnId: this.turnId }] : [];
+  }
+
   /** A result that is a message: it is stored once, as that. */
-  #said<Result>(message: NewMessage, result: Result): Recorded<Result> {
+  #said<Result>(message: NewMessage, result: Result, more: readonly Change[] = []): Recorded<Result> {
     const idOf = (commitId: CommitId) => derivedId('msg', commitId, 0, this.#access.access.surroundings.sha256);
     const { turnId } = this;
     return {
       result,
-      changes: (commitId) => [{ kind: 'message.append', turnId, message: { ...message, messageId: idOf(commitId) } }],
+      changes: (commitId) => [
+        { kind: 'message.append', turnId, message: { ...message, messageId: idOf(commitId) } },
+        ...more,
+      ],
       outcome: (commitId) => ({ status: 'succeeded', messageId: idOf(commitId) }),
     };
   }

@@ -9,8 +9,12 @@ const KEY = { idempotencyKey: 'turn-1' };
 test('an agent calls its model, runs its tools side by side, and goes on until it calls none', async () => {
   const { conversation } = opened();
   const agent = modelAgent({
-    model: async ({ round }) =>
-      round === 1 ? [text('Let me look.'), call('x', 'look'), call('y', 'break'), call('z', 'none')] : [text('Done.')],
+    model: async ({ round, used }) => {
+      used({ provider: 'p', model: 'm', inputTokens: 10 * round });
+      return round === 1
+        ? [text('Let me look.'), call('x', 'look'), call('y', 'break'), call('z', 'none')]
+        : [text('Done.')];
+    },
     tools: {
       look: { run: async (input) => ({ found: input }) },
       break: { run: async () => Promise.reject(new Error('it broke')) },
@@ -25,6 +29,7 @@ test('an agent calls its model, runs its tools side by side, and goes on until i
     { type: 'tool_result', callId: 'z', status: 'error', output: 'there is no tool none' },
   ]);
   expect((await said(conversation)).at(-1)).toBe('assistant: Done.');
+  expect(await conversation.usage.total()).toMatchObject({ calls: 2, inputTokens: 30 });
 });
 
 test('a tool that needs approval waits for it, alone; denied, it is not run', async () => {

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../../core/json.ts';
 import type { NewMessage, Part, ToolCallPart } from '../../core/message.ts';
 import { TurnkeepError } from '../../core/errors.ts';
-import type { AgentTurn, ToolOptions } from './agent-turn.ts';
+import type { AgentTurn, CallUsage, ModelCall, ToolOptions } from './agent-turn.ts';
 import type { Agent } from './run.ts';
 
 /** What a model is asked: the whole path so far, oldest first, results of its tools included. */
@@ -10,6 +10,8 @@ export interface ModelRequest {
   /** Counts the calls of this turn, from 1. */
   readonly round: number;
   readonly signal: AbortSignal;
+  /** To be told what the call used: it is recorded with its message. */
+  readonly used: (usage: CallUsage) => void;
 }
 
 /** Any model: parts come out as they are made, whole or piece by piece. It reads its messages through the turn's handle. */
@@ -38,7 +40,10 @@ const MAX_ROUNDS = 32;
 export function modelAgent({ model, tools = {}, maxRounds = MAX_ROUNDS }: ModelAgentOptions): Agent {
   return async (turn) => {
     for (let round = 1; round <= maxRounds; round++) {
-      const parts = await turn.model(`model ${round}`, (signal) => model({ turn, round, signal }));
+      let usage: CallUsage | undefined;
+      const used = (told: CallUsage) => void (usage = told);
+      const call: ModelCall = (signal) => model({ turn, round, signal, used });
+      const parts = await turn.model(`model ${round}`, call, { usage: () => usage });
       const calls = parts.filter((part): part is ToolCallPart => isOurs(part));
       if (calls.length === 0) return [];
       await allDone(calls.map((call) => runTool(turn, tools[call.name], call)));
