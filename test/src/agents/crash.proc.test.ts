@@ -58,7 +58,7 @@ async function goOn(conversation: Conversation): Promise<TurnOutcome> {
     return await run();
   } catch (error) {
     if (!isTurnkeepError(error, 'ambiguous')) throw error;
-    expect(error.details.keys).toContain('pay');
+    if (!error.details.keys.includes('pay')) throw error;
     const truth: StepOutcome | { status: 'retry' } = effectsIn(effects()).includes('pay')
       ? { status: 'succeeded', result: 'pay done' }
       : { status: 'retry' };
@@ -178,7 +178,7 @@ test.each([
     for (let restart = 1; restart <= restarts; restart++) {
       const conversation = await opened(url);
       expect((await conversation.interrupts()).map(({ interruptId }) => interruptId)).toEqual(['may I']);
-      if (restart % 5 === 0) expect((await conversation.resume(first.turnId, agent)).state).toBe('waiting');
+      expect((await conversation.resume(first.turnId, agent)).state).toBe('waiting');
     }
     const answers = await Promise.all(
       ['ann', 'bob'].map(async (by) => ledger?.namespace('n').answer('may I', { by, response: by })),

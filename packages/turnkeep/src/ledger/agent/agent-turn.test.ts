@@ -187,6 +187,23 @@ describe('a step', () => {
     }
   });
 
+  test('whose result cannot be kept has failed, and so has one that asks in between', async () => {
+    const { conversation } = opened();
+    const agent: Agent = async (turn) => {
+      const unfit = turn.step('a', async () => Number.NaN);
+      await expect(unfit).rejects.toMatchObject({ code: 'invalid_value' });
+      const asking = turn.step('b', async () => turn.interrupt({ interruptId: 'i', type: 'input', payload: null }));
+      await expect(asking).rejects.toMatchObject({ code: 'invalid_value' });
+      await turn.complete();
+    };
+    const { turnId, state } = await conversation.run(ASKED, agent, KEY);
+    expect(state).toBe('completed');
+    expect((await conversation.steps(turnId)).map(({ status, failure }) => [status, failure?.code])).toEqual([
+      ['failed', 'invalid_value'],
+      ['failed', 'invalid_value'],
+    ]);
+  });
+
   test('that was declared safe by whoever asks now is repeated', async () => {
     const { conversation } = opened();
     const turnId = await abandoned(conversation, ['look']);
@@ -239,6 +256,24 @@ describe('an interrupt', () => {
     expect((await conversation.resume(turnId, agent)).state).toBe('completed');
     expect((await said(conversation)).at(-1)).toBe('assistant: "expired"');
   });
+});
+
+test('an option that is none, and a time to live that is none, are refused before anything is written', async () => {
+  const { conversation } = opened();
+  const agent: Agent = async () => undefined;
+  for (const more of [{ ttl: 5 }, { ttlMs: 0 }, { ttlMs: Number.NaN }]) {
+    await expect(conversation.run(ASKED, agent, { ...KEY, ...more })).rejects.toMatchObject({ code: 'invalid_value' });
+  }
+  expect(await conversation.exists()).toBe(false);
+});
+
+test('a turn that this process works on is refused at once', async () => {
+  const { conversation } = opened();
+  const agent: Agent = async (turn) => {
+    const again = conversation.resume(turn.turnId, async () => undefined, { ttlMs: 3_600_000 });
+    await expect(again).rejects.toMatchObject({ code: 'turn_held', details: { token: 1 } });
+  };
+  expect((await conversation.run(ASKED, agent, KEY)).state).toBe('completed');
 });
 
 test('steering input becomes a message of the turn, once', async () => {

@@ -215,9 +215,14 @@ export class AgentTurn {
     });
   }
 
+  /** An id that is the same whenever this turn asks for it by this name, and no other turn's. */
+  idFor(name: string): string {
+    return `id_${this.#access.access.surroundings.sha256(JSON.stringify([this.turnId, name]))}`;
+  }
+
   /** Says something in between; under one key it is said once. */
   async append(key: string, message: Omit<NewMessage, 'messageId'>): Promise<void> {
-    const messageId = `msg_${this.#access.access.surroundings.sha256(JSON.stringify([this.turnId, key]))}`;
+    const messageId: MessageId = this.idFor(key);
     const change: Change = { kind: 'message.append', turnId: this.turnId, message: { ...message, messageId } };
     await this.#writer.write(() => [change]);
   }
@@ -442,21 +447,31 @@ export class AgentTurn {
     try {
       recorded = await action.perform();
     } catch (error) {
-      // Of what was cut off nobody knows how far it got: it stays as it is, started.
-      if (this.signal.aborted) throw error;
-      const outcome: StepOutcome = { status: 'failed', code: 'step_failed', message: messageOf(error) };
-      await this.#writer.write(() => [{ kind: 'step.finish', turnId, key, outcome }], { ends: key });
-      throw error;
+      throw await this.#failed(key, error instanceof TurnWaits ? askedWithin(key) : error);
     }
     this.#at('step_done', key);
     const finish = (commitId: CommitId): readonly Change[] => [
       ...recorded.changes(commitId),
       { kind: 'step.finish', turnId, key, outcome: recorded.outcome(commitId) },
     ];
-    await this.#writer.write(finish, { ends: key });
+    try {
+      await this.#writer.write(finish, { ends: key });
+    } catch (error) {
+      // It was done, but its result is nothing that can be kept: that is how it ended.
+      throw isTurnkeepError(error) && UNFIT.has(error.code) ? await this.#failed(key, error) : error;
+    }
     if (action.isDrafted) this.#draft.drop();
     this.#at('step_finished', key);
     return recorded.result;
+  }
+
+  /** Records that a step failed; of what was cut off nobody knows how far it got, and it stays as it is. */
+  async #failed(key: string, error: unknown): Promise<unknown> {
+    if (this.signal.aborted) return error;
+    const code = isTurnkeepError(error) ? error.code : 'step_failed';
+    const outcome: StepOutcome = { status: 'failed', code, message: messageOf(error) };
+    await this.#writer.write(() => [{ kind: 'step.finish', turnId: this.turnId, key, outcome }], { ends: key });
+    return error;
   }
 
   /**
@@ -484,6 +499,20 @@ export class AgentTurn {
     const steps = await this.#access.view(({ tree, bodies }) => readSteps(tree, bodies, this.turnId));
     return steps.flatMap((step) => (step.status === 'started' && step.repeat !== 'safe' ? [step.key] : []));
   }
+}
+
+/** Refusals for what a step answered, not for who holds its turn. */
+const UNFIT: ReadonlySet<string> = new Set([
+  'invalid_value',
+  'limit_exceeded',
+  'call_exists',
+  'already_answered',
+  'no_call',
+]);
+
+function askedWithin(key: string): TurnkeepError<'invalid_value'> {
+  const reason = 'a step does not ask: what it did before would be done again. Ask between steps';
+  return new TurnkeepError('invalid_value', { path: `step ${key}`, reason });
 }
 
 /** Drafted parts as a message that was not finished; nothing where there are none. */

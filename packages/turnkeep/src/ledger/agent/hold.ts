@@ -12,7 +12,7 @@ import { pause } from '../../platform/timers.ts';
 import { assertNotAborted } from '../abort.ts';
 import type { ConversationAccess } from '../conversation-access.ts';
 import { BeatWatch } from './beat-watch.ts';
-import { isOver, Lease, readBeat, removeBeat } from './lease.ts';
+import { isAtWorkHere, isOver, Lease, readBeat, removeBeat } from './lease.ts';
 import { persist } from './persist.ts';
 
 const LOOKS_PER_TTL = 12;
@@ -90,6 +90,7 @@ export async function lookAtOwner(
   watch: BeatWatch,
 ): Promise<'gone' | 'lives' | 'unknown'> {
   if (!held || state === 'waiting') return 'gone';
+  if (isAtWorkHere(held.attempt)) return 'lives';
   const beat = await readBeat(access, held.attempt);
   if (isOver(beat)) return 'gone';
   const seen = watch.see(JSON.stringify([held.token, beat?.count ?? null]), monotonicNow());

@@ -35,11 +35,20 @@ export function isOver(beat: Beat | undefined): boolean {
   return beat !== undefined && (beat.released === true || !realProcesses.mayLive(beat.owner));
 }
 
+/** Attempts that this process works on. */
+const AT_WORK = new Set<AttemptId>();
+
+/** True where this very process works under the attempt: nobody needs to watch it. */
+export function isAtWorkHere(attempt: AttemptId): boolean {
+  return AT_WORK.has(attempt);
+}
+
 /** Shows that an attempt lives, three times in its time to live. */
 export class Lease {
   readonly #scratch: Scratch;
   readonly #place: ScratchPlace;
   readonly #ttlMs: number;
+  readonly #attempt: AttemptId;
   readonly #owner: Owner = realProcesses.self();
   #count = 0;
   #stop: (() => void) | undefined;
@@ -47,6 +56,7 @@ export class Lease {
 
   constructor(access: ConversationAccess, attempt: AttemptId, ttlMs: number) {
     this.#scratch = access.access.backend.scratch;
+    this.#attempt = attempt;
     this.#place = placeOf(access, attempt);
     this.#ttlMs = ttlMs;
   }
@@ -54,6 +64,7 @@ export class Lease {
   /** The first beat; it comes before the attempt holds the turn, so that nobody ever finds a held turn without one. */
   async begin(): Promise<void> {
     await this.#put({ count: (this.#count += 1), owner: this.#owner });
+    AT_WORK.add(this.#attempt);
     this.#stop = repeat(this.#ttlMs / BEATS_PER_TTL, () => {
       // A beat that is lost makes this owner look dead a little earlier; its token protects what it holds.
       this.#last = this.#put({ count: (this.#count += 1), owner: this.#owner }).catch(() => undefined);
@@ -73,6 +84,7 @@ export class Lease {
   }
 
   async #silence(): Promise<void> {
+    AT_WORK.delete(this.#attempt);
     this.#stop?.();
     await this.#last;
   }

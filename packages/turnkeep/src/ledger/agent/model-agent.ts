@@ -19,6 +19,7 @@ export type Model = (request: ModelRequest) => AsyncIterable<Part> | Iterable<Pa
 
 /** A tool: does what a call asks. It is a step: done once, however often its turn is resumed. */
 export interface Tool extends ToolOptions {
+  /** It may not ask in between: what it has done by then would be done again. `needsApproval` asks before. */
   readonly run: (input: Json, context: { readonly call: ToolCallPart; readonly turn: AgentTurn }) => Promise<Json>;
   /** Asks somebody outside before the tool runs; the answer `true`, or `{ approved: true }`, lets it. */
   readonly needsApproval?: boolean | undefined;
@@ -72,7 +73,7 @@ async function runTool(turn: AgentTurn, tool: Tool | undefined, call: ToolCallPa
 
 async function isApproved(turn: AgentTurn, call: ToolCallPart): Promise<boolean> {
   const payload = { name: call.name, input: inputOf(call) };
-  const interruptId = `${turn.turnId} ${call.callId}`;
+  const interruptId = turn.idFor(`approval of ${call.callId}`);
   const answer = await turn.interrupt({ interruptId, type: 'approval', callId: call.callId, payload });
   if (typeof answer !== 'object' || answer === null || Array.isArray(answer)) return answer === true;
   return (answer as JsonObject)['approved'] === true;

@@ -5,12 +5,15 @@ import { pause } from '../../platform/timers.ts';
 import { assertNotAborted } from '../abort.ts';
 import type { Access } from '../access.ts';
 import { ConversationAccess } from '../conversation-access.ts';
+import { assertOptions } from '../given.ts';
 import { livingHeads } from '../living.ts';
 import { BeatWatch } from './beat-watch.ts';
 import { endFromOutside } from './end-from-outside.ts';
 import { findTurn, lookAtOwner } from './hold.ts';
+import { assertTtl } from './run.ts';
 
 const DEFAULT_TTL_MS = 30_000;
+const OPTIONS: ReadonlySet<string> = new Set(['ttlMs', 'signal']);
 const LOOKS_PER_TTL = 12;
 /** Turns that are watched at the same time. */
 const TOGETHER = 64;
@@ -38,6 +41,8 @@ export async function recoverNamespace(
   namespace: NamespaceId,
   options: RecoverOptions,
 ): Promise<readonly RecoveredTurn[]> {
+  assertOptions(options, OPTIONS);
+  assertTtl(options.ttlMs);
   const recovered: RecoveredTurn[] = [];
   let together: Promise<RecoveredTurn | undefined>[] = [];
   const settle = async () => {

@@ -11,6 +11,7 @@ import { isTerminal } from '../../core/rules/turn-states.ts';
 import { ownTurn } from '../../core/tree/path.ts';
 import type { View, WriteOptions } from '../access.ts';
 import type { ConversationAccess } from '../conversation-access.ts';
+import { assertOptions } from '../given.ts';
 import { eventOf } from '../receipt-event.ts';
 import { AgentTurn, TurnWaits, messageOf } from './agent-turn.ts';
 import type { AtBoundary } from './agent-turn.ts';
@@ -58,6 +59,8 @@ export interface TurnOutcome {
 }
 
 const DEFAULT_TTL_MS = 30_000;
+const RESUME_OPTIONS: ReadonlySet<string> = new Set(['agent', 'ttlMs', 'signal', 'settle', 'atBoundary']);
+const RUN_OPTIONS: ReadonlySet<string> = new Set([...RESUME_OPTIONS, 'idempotencyKey', 'expect']);
 
 /** A turn from its prompt to its end; sent again under the same key it goes on where it stopped. */
 export async function runTurn(
@@ -66,7 +69,9 @@ export async function runTurn(
   agent: Agent,
   options: RunOptions,
 ): Promise<TurnOutcome> {
+  assertOptions(options, RUN_OPTIONS);
   const { idempotencyKey, expect, ...resuming } = options;
+  assertTtl(resuming.ttlMs);
   const submit: Change = { ...turn, kind: 'turn.submit', operationId: idempotencyKey };
   const receipt = await access.write([submit, firstCheckpoint(idempotencyKey)], { idempotencyKey, expect });
   const turnId = eventOf(receipt, 'turn.submit')['turnId'] as TurnId;
@@ -81,11 +86,18 @@ export async function resumeTurn(
   agent: Agent,
   options: ResumeOptions = {},
 ): Promise<TurnOutcome> {
+  assertOptions(options, RESUME_OPTIONS);
   const { signal, ttlMs = DEFAULT_TTL_MS } = options;
+  assertTtl(ttlMs);
   const held = await hold(access, turnId, { agent: options.agent ?? 'agent', ttlMs, signal });
   if (!held) return outcomeOf(access, turnId);
   options.atBoundary?.('held');
   return new TurnRun(access, held, options).run(agent);
+}
+
+export function assertTtl(ttlMs: number | undefined): void {
+  if (ttlMs === undefined || (Number.isFinite(ttlMs) && ttlMs > 0)) return;
+  throw new TurnkeepError('invalid_value', { path: 'options.ttlMs', reason: 'milliseconds above 0 are asked for' });
 }
 
 /** One run at one turn, from its hold to whatever ends it. */
