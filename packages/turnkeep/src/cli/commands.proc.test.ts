@@ -159,7 +159,12 @@ test.each(['sqlite:', 'journal:'])('maintain takes erased words out of every fil
   await ledger.namespace('default').conversation('kiln').erase();
   await ledger.close();
   const report = await json(['maintain'], store);
-  expect(report).toEqual({ namespaces: 1, rowsRemoved: expect.any(Number) as number, commitsCooled: 0 });
+  expect(report).toEqual({
+    namespaces: 1,
+    rowsRemoved: expect.any(Number) as number,
+    attachmentsRemoved: 0,
+    commitsCooled: 0,
+  });
   expect(report['rowsRemoved']).toBeGreaterThan(0);
   expect(await lines(['maintain'], store)).toEqual([
     '✓ maintained 1 namespace, 0 rows of erased conversations removed, 0 commits moved into archives',

@@ -1,3 +1,4 @@
+import type { AttachmentStore } from './attachments/store.ts';
 import type { Commit } from './change.ts';
 import type { Finding } from './finding.ts';
 import type { ConversationId, NamespaceId } from './ids.ts';
@@ -167,6 +168,8 @@ export interface Scratch {
 export interface Backend {
   readonly traits: Traits;
   readonly scratch: Scratch;
+  /** The bytes of attachments; their rows are rows like all others. */
+  readonly attachments: AttachmentStore;
   /** Decides and writes one commit. Waiting ones may share a sync. */
   commit(envelope: Envelope, signal?: AbortSignal): Promise<Receipt>;
   /**

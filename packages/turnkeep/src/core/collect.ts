@@ -1,4 +1,5 @@
 import type { Row, RowReader, WriteSet } from './backend.ts';
+import { removeReferences } from './attachments/references.ts';
 import { TurnkeepError } from './errors.ts';
 import type { Head, RecordRef } from './head.ts';
 import type { ConversationId } from './ids.ts';
@@ -24,6 +25,7 @@ export function* collectErased(rows: RowReader, conversationId: ConversationId):
   if (!head || head.erasedAt === null) throw new TurnkeepError('conversation_not_found', { conversationId });
   const kept = new Kept(rows, conversationId);
   const words = wordsKept(rows, conversationId, kept);
+  yield* removeReferences(rows, conversationId, (version, index) => words.get(version)?.has(index) ?? false);
   for (const table of Object.values(TABLES)) yield* removeRows(rows, conversationId, table, kept);
   yield* removeWords(rows, head, words);
   yield { heads: [{ ...head, collected: true }], rows: [], edits: [] };
@@ -167,6 +169,9 @@ class Kept {
         return this.#keepsEntry(row);
       case TABLES.forks:
         return this.#keepsFork(row.key.slice(1));
+      // Those to go are gone: they follow the words.
+      case TABLES.references:
+        return true;
       default:
         return false;
     }

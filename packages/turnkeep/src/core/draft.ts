@@ -1,3 +1,4 @@
+import { unrefer } from './attachments/references.ts';
 import { Overlay } from './overlay.ts';
 import type { Envelope, RowRange, RowReader, Row, RowValue, WriteSet, RecordEdit } from './backend.ts';
 import { chainAfter, recordHolds, sealRecord } from './digest.ts';
@@ -129,6 +130,7 @@ export class Draft {
 
   /** Takes the words of a record away: its digest stays. */
   redact(ref: RecordRef, redaction: Redaction): void {
+    unrefer(this, ref);
     if (ref.owner === this.conversationId && ref.version === this.version) {
       const pending = this.#records[ref.index];
       assert(pending, 'a record of this commit exists');

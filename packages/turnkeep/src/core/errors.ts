@@ -48,6 +48,8 @@ export interface ErrorDetails {
   message_conflict: { readonly messageId: string };
   prompt_conflict: { readonly promptId: string };
   redacted: { readonly messageId: string };
+  /** `path`: the part of a commit that names it. */
+  attachment_missing: { readonly digest: string; readonly path?: string | undefined };
   no_call: { readonly callId: string };
   call_exists: { readonly callId: string; readonly turnId: string | null };
   already_answered: { readonly callId: string };
@@ -159,6 +161,7 @@ export const ERRORS: { readonly [Code in ErrorCode]: ErrorRule } = {
   message_conflict: { retry: 'never', says: 'The message exists with other content' },
   prompt_conflict: { retry: 'never', says: 'The prompt exists with other content' },
   redacted: { retry: 'never', says: 'The message was redacted' },
+  attachment_missing: { retry: 'never', says: 'The namespace has no such attachment: its bytes are to be put first' },
   no_call: { retry: 'never', says: 'No tool call with this id is known' },
   call_exists: { retry: 'never', says: 'The turn has a tool call with this id' },
   already_answered: { retry: 'never', says: 'The tool call has a result' },

@@ -2,6 +2,9 @@
  * The core: records, changes, rules, and the seam that backends stand behind. It knows no file, no clock, no database and
  * no hash function.
  */
+export { sealUpload, sliceOfShelf, sweepShelf } from './attachments/keep.ts';
+export type { Sweep } from './attachments/keep.ts';
+export * from './attachments/store.ts';
 export * from './backend.ts';
 export * from './change.ts';
 export { HOT_MESSAGES } from './cool.ts';

@@ -132,6 +132,10 @@ export const KEYS = {
     `d${conversationId}${SEPARATOR}${messageId ?? ''}${SEPARATOR}`,
   memoryCount: 'N',
   reader: (reader: string) => `r${reader}`,
+  /** A record of this conversation whose words refer to an attachment. */
+  reference: (digest: string, version: number, index: number) =>
+    `F${digest}${SEPARATOR}${numberKey(version)}${numberKey(index)}`,
+  referencesTo: (digest: string) => `F${digest}${SEPARATOR}`,
 } as const;
 
 /** The tables, by the letter that their keys start with: what a listing, an export or a collection walks. */
@@ -170,6 +174,7 @@ export const TABLES = {
   memoryOrigins: 'd',
   memoryCount: 'N',
   readers: 'r',
+  references: 'F',
 } as const;
 
 /** The text after the last separator of a key. */

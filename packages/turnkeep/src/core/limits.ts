@@ -52,6 +52,10 @@ export const LIMITS = {
   pageRows: 1_000,
   /** Bytes of a search query. */
   queryBytes: 4_096,
+  /** Bytes of one attachment. */
+  attachmentBytes: 268_435_456,
+  /** Bytes of all attachments of a namespace together, where the ledger was opened without another quota. */
+  attachmentQuotaBytes: 68_719_476_736,
   /** Commits that wait for one writer before it answers `overloaded`. */
   queuedCommits: 65_536,
 } as const;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { DIGEST } from './attachments/rows.ts';
 import { TurnkeepError } from './errors.ts';
 import { idProblem, utf8Length } from './ids.ts';
 import { memberPath } from './json.ts';
@@ -111,7 +112,7 @@ const filePart = z.strictObject({
   mediaType: z.string(),
   name: z.string().optional(),
   source: z.union([
-    z.strictObject({ attachment: z.string() }),
+    z.strictObject({ attachment: z.string().regex(DIGEST, 'an attachment is named by the SHA-256 of its bytes') }),
     z.strictObject({ url: z.string() }),
     z.strictObject({ providerFile: z.record(z.string(), z.string()) }),
   ]),

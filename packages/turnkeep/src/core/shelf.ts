@@ -1,6 +1,8 @@
 import { chainStart } from './digest.ts';
+import type { Sha256 } from './digest.ts';
 import type { Draft } from './draft.ts';
 import { newHead } from './head.ts';
+import type { Head } from './head.ts';
 import type { ConversationId } from './ids.ts';
 
 /**
@@ -15,6 +17,8 @@ export const SHELVES = {
   usage: `${MARK}usage` as ConversationId,
   /** Where the memories of the namespace are, and what they were made of. */
   memories: `${MARK}memories` as ConversationId,
+  /** Attachments, and who refers to them. */
+  attachments: `${MARK}attachments` as ConversationId,
 } as const;
 
 export function isShelf(conversationId: ConversationId): boolean {
@@ -23,6 +27,9 @@ export function isShelf(conversationId: ConversationId): boolean {
 
 /** Makes room for the rows of a shelf, where it has none yet. */
 export function openShelf(draft: Draft, shelf: ConversationId): void {
-  if (draft.rows.head(shelf)) return;
-  draft.putOtherHead(newHead(shelf, draft.envelope.now, chainStart(draft.sha256, shelf)));
+  if (!draft.rows.head(shelf)) draft.putOtherHead(newShelf(shelf, draft.envelope.now, draft.sha256));
+}
+
+export function newShelf(shelf: ConversationId, now: number, sha256: Sha256): Head {
+  return newHead(shelf, now, chainStart(sha256, shelf));
 }

@@ -1,3 +1,4 @@
+import { ATTACHMENT_KEYS } from './attachments/rows.ts';
 import type { Row, RowReader } from './backend.ts';
 import { chainAfter, chainStart, recordHolds } from './digest.ts';
 import type { Sha256 } from './digest.ts';
@@ -5,9 +6,10 @@ import { decode } from './encoding.ts';
 import { isTurnkeepError } from './errors.ts';
 import type { Head, RecordRef } from './head.ts';
 import type { ConversationId, TurnId } from './ids.ts';
-import { KEYS, numbersIn, prefixEnd, TABLES } from './keys.ts';
+import { afterSeparator, beforeSeparator, KEYS, numbersIn, prefixEnd, TABLES } from './keys.ts';
 import type { LogHeader, LogRecord } from './log.ts';
 import { unpackBranch, unpackInput, unpackMemory, unpackMessage, unpackRef, unpackTurn } from './rows.ts';
+import { SHELVES } from './shelf.ts';
 
 /** Something that is not as it must be. */
 export interface Fault {
@@ -20,6 +22,7 @@ export interface Fault {
     | 'sequence'
     | 'tree'
     | 'reference'
+    | 'attachment'
     | 'store';
   /** Where: conversation, version and record, or row. */
   readonly place: string;
@@ -259,9 +262,20 @@ function rowProblem(rows: RowReader, head: Head, row: Row): Problem | undefined 
       const [version, index] = row.value as readonly [number, number];
       return hasRecord(rows, { owner: own, version, index }) ? undefined : dangling('a record');
     }
+    case TABLES.references:
+      return referenceProblem(rows, own, row);
     default:
       return undefined;
   }
+}
+
+function referenceProblem(rows: RowReader, own: ConversationId, row: Row): Problem | undefined {
+  const digest = beforeSeparator(row.key, 1);
+  const [version, index] = numbersIn(afterSeparator(row.key), 0) as [number, number];
+  if (!hasRow(rows, SHELVES.attachments, ATTACHMENT_KEYS.attachment(digest))) return dangling('an attachment');
+  if (!hasRow(rows, SHELVES.attachments, ATTACHMENT_KEYS.use(digest, own)))
+    return misplaced('its attachment does not know of it');
+  return hasRecord(rows, { owner: own, version, index }) ? undefined : dangling('a record');
 }
 
 function hasRow(rows: RowReader, owner: ConversationId, key: string): boolean {

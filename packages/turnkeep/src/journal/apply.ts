@@ -1,6 +1,8 @@
-import type { WriteSet } from '../core/backend.ts';
+import { ATTACHMENT_KEYS } from '../core/attachments/rows.ts';
+import type { RowValue, WriteSet } from '../core/backend.ts';
 import type { Head } from '../core/head.ts';
 import type { ConversationId, NamespaceId } from '../core/ids.ts';
+import { SHELVES } from '../core/shelf.ts';
 import type { LineMeta } from './commit-line.ts';
 import { editOf } from './edit.ts';
 import type { Edit } from './edit.ts';
@@ -41,7 +43,10 @@ export function changeOfLine(meta: LineMeta): LineChange {
 export function applyLine(index: IndexState, change: LineChange, place: Place): void {
   const { namespace, commit, n } = change;
   if (commit && index.get(namespace, commit.conversation, INDEX.place(commit.version))) return;
-  for (const { conversation, key, value } of change.rows) index.put(namespace, conversation, key, value);
+  for (const { conversation, key, value } of change.rows) {
+    index.put(namespace, conversation, key, value);
+    if (conversation === SHELVES.attachments) noteAttachment(index, namespace, key, value);
+  }
   for (const head of change.heads) {
     noteNamespace(index, namespace, head);
     index.putHead(namespace, head);
@@ -58,6 +63,14 @@ export function applyLine(index: IndexState, change: LineChange, place: Place): 
 function noteNamespace(index: IndexState, namespace: NamespaceId, head: Head): void {
   if (index.head(namespace, head.conversationId)) return;
   index.put(NO_NAMESPACE, NO_CONVERSATION, INDEX.namespace(namespace), []);
+}
+
+/** Lines name an attachment by its digest, which is to go with the bytes. */
+function noteAttachment(index: IndexState, namespace: NamespaceId, key: string, value: RowValue | null): void {
+  if (!key.startsWith(ATTACHMENT_KEYS.attachments)) return;
+  const gone = INDEX.gone(key.slice(ATTACHMENT_KEYS.attachments.length));
+  if (value === null) index.put(namespace, NO_CONVERSATION, gone, []);
+  else if (index.get(namespace, NO_CONVERSATION, gone)) index.put(namespace, NO_CONVERSATION, gone, null);
 }
 
 /** An erased conversation waits for its collection; once collected, for its own lines to be scrubbed. */

@@ -22,6 +22,10 @@ export const INDEX = {
   scrub: (segment: number, byte: number) => `s${numberKey(segment)}${numberKey(byte)}`,
   scrubStart: 's',
   scrubEnd: 't',
+  /** `[]`: the attachment is gone, and lines may still name it. */
+  gone: (digest: string) => `g${digest}`,
+  goneStart: 'g',
+  goneEnd: 'h',
   /** `[]`, in the namespace '': it holds something. */
   namespace: (namespace: string) => `n${namespace}`,
   namespaceStart: 'n',

@@ -20,6 +20,7 @@ import type { Receipt } from '../core/receipt.ts';
 import type { Processes } from '../platform/processes.ts';
 import { ScratchFiles } from '../platform/scratch-files.ts';
 import { examineJournal } from './examine.ts';
+import { AttachmentFiles } from './attachment-files.ts';
 import { CommitQueue } from './commit-queue.ts';
 import type { Answer } from './commit-queue.ts';
 import { assertNoDoubt } from './doubts.ts';
@@ -27,6 +28,7 @@ import { feedEntries } from './feed.ts';
 import { decideGroup, failedAnswers } from './group-commit.ts';
 import { INDEX, NO_CONVERSATION, NO_NAMESPACE } from './index-keys.ts';
 import { LAYOUT } from './layout.ts';
+import { JournalAttachments } from './journal-attachments.ts';
 import { Listeners } from './listeners.ts';
 import type { Lock } from './lock.ts';
 import type { LogWriter } from './log-writer.ts';
@@ -63,6 +65,7 @@ export interface Writing {
 export class JournalBackend implements Backend {
   readonly traits: Traits = TRAITS;
   readonly scratch: Scratch;
+  readonly attachments: JournalAttachments;
   readonly #parts: StoreParts;
   readonly #sha256: Sha256;
   readonly #processes: Processes;
@@ -83,6 +86,18 @@ export class JournalBackend implements Backend {
     this.#reader = 'log' in access ? undefined : access;
     this.#queue = new CommitQueue((group) => this.#writeGroup(group));
     this.#listeners = new Listeners(this.#reader && (() => this.#catchUp()));
+    this.attachments = new JournalAttachments(
+      {
+        assertOpen: (signal) => this.#assertOpen(signal),
+        assertWriter: () => void this.#writer(),
+        rows: (namespace) => this.#rowsOf(namespace),
+        alone: (work) => this.#queue.alone(work),
+        append: (namespace, writes) => this.#append([{ namespace, writes }]),
+        scrub: (namespace) => scrub(this.#parts, this.#writer().log, this.#queue, namespace),
+        sha256,
+      },
+      new AttachmentFiles(parts.fs, parts.directory, sha256),
+    );
   }
 
   async commit(envelope: Envelope, signal?: AbortSignal): Promise<Receipt> {
@@ -190,6 +205,7 @@ export class JournalBackend implements Backend {
   async #closeNow(): Promise<void> {
     this.#listeners.close();
     await this.#queue.drained();
+    this.attachments.close();
     await this.#parts.folds.pause();
     await this.#gate;
     const { index, segments } = this.#parts;

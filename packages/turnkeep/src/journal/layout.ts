@@ -9,6 +9,7 @@ export const LAYOUT = {
   segments: 'segments',
   runs: 'runs',
   archives: 'archives',
+  attachments: 'attachments',
   damaged: 'damaged',
   scratch: 'scratch',
 } as const;

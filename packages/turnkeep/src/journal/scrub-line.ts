@@ -1,7 +1,9 @@
+import { digestInKey, ATTACHMENT_KEYS } from '../core/attachments/rows.ts';
 import type { RowValue } from '../core/backend.ts';
 import { assert } from '../core/errors.ts';
 import type { ConversationId } from '../core/ids.ts';
 import { TABLES } from '../core/keys.ts';
+import { SHELVES } from '../core/shelf.ts';
 import { encodeParts, readCommit, readMeta, redactionsOf, sealsOf, wordsOf } from './commit-line.ts';
 import type { LineMeta } from './commit-line.ts';
 import { applyEdit } from './edit.ts';
@@ -63,7 +65,7 @@ function isErased(index: IndexState, { ns }: LineMeta, conversation: Conversatio
 }
 
 /**
- * A row of an erased conversation stays where a fork still sees it. That a link to a fork is gone is said for ever: the
+ * A row that names an attachment goes with it. One of an erased conversation stays where a fork still sees it. That a link to a fork is gone is said for ever: the
  * line that made the link is the fork's own.
  */
 function keepsRow(
@@ -73,9 +75,18 @@ function keepsRow(
   value: RowValue | null,
   conversation: ConversationId | undefined,
 ): boolean {
+  const digest = attachmentNamedBy(conversation, key);
+  if (digest !== undefined && !index.get(meta.ns, SHELVES.attachments, ATTACHMENT_KEYS.attachment(digest)))
+    return false;
   if (conversation === undefined || !isErased(index, meta, conversation)) return true;
   if (value === null) return key.startsWith(TABLES.forks);
   return index.get(meta.ns, conversation, key) !== undefined;
+}
+
+/** The attachment that a row names by its digest. */
+export function attachmentNamedBy(conversation: ConversationId | undefined, key: string): string | undefined {
+  const isNamed = conversation === SHELVES.attachments || key.startsWith(TABLES.references);
+  return isNamed ? digestInKey(key) : undefined;
 }
 
 function editOfLine(index: IndexState, { ns, conversation }: LineMeta, version: number): Place['edit'] {

@@ -1,12 +1,15 @@
 import type { NamespaceId } from '../core/ids.ts';
 import { numbersIn } from '../core/keys.ts';
+import { markForScrub } from './apply.ts';
+import type { LineMeta } from './commit-line.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import { openIfThere } from './files.ts';
 import { INDEX, NO_CONVERSATION } from './index-keys.ts';
 import { segmentName, TEMPORARY } from './layout.ts';
 import type { LogWriter } from './log-writer.ts';
-import { othersTurn } from './replay.ts';
-import { scrubbedLine } from './scrub-line.ts';
+import { LOG_START } from './position.ts';
+import { othersTurn, walkLog } from './replay.ts';
+import { attachmentNamedBy, scrubbedLine } from './scrub-line.ts';
 import type { StoreParts } from './store-parts.ts';
 
 const COPY_BYTES = 1_048_576;
@@ -27,9 +30,10 @@ export async function scrub(
   queue: CommitQueue,
   namespace: NamespaceId,
 ): Promise<void> {
+  const { folds, index } = parts;
+  const gone = await markMentions(parts, log, namespace);
   const pending = pendingLines(parts, namespace);
   if (pending.size === 0) return;
-  const { folds, index } = parts;
   await queue.alone(() => folds.fold());
   for (const [segment, places] of pending) {
     await queue.alone(async () => {
@@ -40,9 +44,37 @@ export async function scrub(
   for (const [segment, places] of pending) {
     for (const { byte } of places) index.put(namespace, NO_CONVERSATION, INDEX.scrub(segment, byte), null);
   }
+  for (const key of gone) index.put(namespace, NO_CONVERSATION, key, null);
   await queue.alone(() => folds.fold());
   await folds.mergeAll(1);
   await parts.damaged.clear();
+}
+
+/**
+ * Marks the lines whose rows name attachments that are gone; answers the keys that said so. All of them are scrubbed
+ * together, in order: the line that took an attachment away may then forget that it did.
+ */
+async function markMentions(parts: StoreParts, log: LogWriter, namespace: NamespaceId): Promise<readonly string[]> {
+  const { index } = parts;
+  const range = { from: INDEX.goneStart, to: INDEX.goneEnd };
+  const gone = index.scan(namespace, NO_CONVERSATION, range).map(({ key }) => key);
+  const digests = new Set(gone.map((key) => key.slice(INDEX.goneStart.length)));
+  if (digests.size === 0) return gone;
+  for (const found of walkLog(parts, LOG_START, log.end)) {
+    for (const line of found) {
+      if (line.kind === 'line' && line.meta.ns === namespace && namesAny(line.meta, digests))
+        markForScrub(index, namespace, line);
+    }
+    await othersTurn();
+  }
+  return gone;
+}
+
+function namesAny({ rows, conversation }: LineMeta, digests: ReadonlySet<string>): boolean {
+  return rows.some(([key, , elsewhere]) => {
+    const digest = attachmentNamedBy(elsewhere ?? conversation, key);
+    return digest !== undefined && digests.has(digest);
+  });
 }
 
 /** The lines to be scrubbed, by segment and in order. */

@@ -5,6 +5,7 @@ import type { Surroundings } from '../core/commit.ts';
 import { TurnkeepError } from '../core/errors.ts';
 import type { ConversationId, NamespaceId } from '../core/ids.ts';
 import { memberPath } from '../core/json.ts';
+import { LIMITS } from '../core/limits.ts';
 import type { Fence } from '../core/message.ts';
 import { Bodies } from '../core/read/bodies.ts';
 import type { Receipt } from '../core/receipt.ts';
@@ -38,6 +39,12 @@ function assertKnown(options: object): void {
   }
 }
 
+/** What holds for a ledger as a whole. */
+export interface LedgerSettings {
+  /** Bytes that the attachments of a namespace may have together; `LIMITS.attachmentQuotaBytes` when absent. */
+  readonly attachmentQuotaBytes?: number | undefined;
+}
+
 /** A snapshot of one conversation and what reads it. */
 export interface View {
   readonly tree: Tree;
@@ -49,11 +56,18 @@ export class Access {
   readonly backend: Backend;
   readonly surroundings: Surroundings;
   readonly mintCommitId: (now: number) => string;
+  readonly attachmentQuotaBytes: number;
 
-  constructor(backend: Backend, surroundings: Surroundings, mintCommitId: (now: number) => string) {
+  constructor(
+    backend: Backend,
+    surroundings: Surroundings,
+    mintCommitId: (now: number) => string,
+    { attachmentQuotaBytes = LIMITS.attachmentQuotaBytes }: LedgerSettings = {},
+  ) {
     this.backend = backend;
     this.surroundings = surroundings;
     this.mintCommitId = mintCommitId;
+    this.attachmentQuotaBytes = attachmentQuotaBytes;
   }
 
   /** Sends a commit of unknown origin; it is checked whole before anything is written. */

@@ -1,4 +1,4 @@
-export type { WriteOptions } from './access.ts';
+export type { LedgerSettings, WriteOptions } from './access.ts';
 export { TurnWaits } from './agent/agent-turn.ts';
 export type {
   AgentTurn,
@@ -17,7 +17,12 @@ export { modelAgent } from './agent/model-agent.ts';
 export type { Model, ModelAgentOptions, ModelRequest, Tool } from './agent/model-agent.ts';
 export type { RecoverOptions, RecoveredTurn } from './agent/recover.ts';
 export type { Agent, AgentTurnStart, ResumeOptions, RunOptions, TurnOutcome } from './agent/run.ts';
+export type { AttachmentContent, ByteRange, GetOptions } from './attachment-content.ts';
+export type { AttachmentSource } from './attachment-parts.ts';
+export type { AttachmentInfo, PutOptions } from './attachment-upload.ts';
+export type { Attachments } from './attachments.ts';
 export type { Checkpoints } from './checkpoints.ts';
+export type { CollectOptions } from './collect.ts';
 export type { Commitments } from './commitments.ts';
 export type {
   Conversation,

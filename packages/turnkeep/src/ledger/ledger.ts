@@ -5,6 +5,7 @@ import type { NamespaceId } from '../core/ids.ts';
 import { Access } from './access.ts';
 import { examineBackend } from './examine-backend.ts';
 import type { Examination } from './examine-backend.ts';
+import type { LedgerSettings } from './access.ts';
 import { Namespace } from './namespace.ts';
 import { maintainStore } from './maintain.ts';
 import type { MaintenanceOptions, MaintenanceReport } from './maintain.ts';
@@ -16,8 +17,13 @@ import { assertObject } from './given.ts';
 export class Ledger {
   readonly #access: Access;
 
-  constructor(backend: Backend, surroundings: Surroundings, mintCommitId: (now: number) => string) {
-    this.#access = new Access(backend, surroundings, mintCommitId);
+  constructor(
+    backend: Backend,
+    surroundings: Surroundings,
+    mintCommitId: (now: number) => string,
+    settings?: LedgerSettings,
+  ) {
+    this.#access = new Access(backend, surroundings, mintCommitId, settings);
   }
 
   /** What this store promises, measured when it was opened. */

@@ -1,6 +1,7 @@
 import { assertNotAborted } from './abort.ts';
 import type { Access } from './access.ts';
-import { sweepScratch } from './scratch.ts';
+import { collectNamespace } from './collect.ts';
+import type { CollectOptions } from './collect.ts';
 
 /** What maintenance does, in this order. */
 export type MaintenanceStep = 'rebuild' | 'collect' | 'cool' | 'catch_up';
@@ -13,29 +14,31 @@ export interface MaintenanceProgress {
   readonly namespaces: number;
   /** Rows that went with them. */
   readonly rowsRemoved: number;
+  /** Attachments that nothing referred to any more. */
+  readonly attachmentsRemoved: number;
   /** Commits that moved into archives. */
   readonly commitsCooled: number;
 }
 
 export type MaintenanceReport = Omit<MaintenanceProgress, 'step'>;
 
-export interface MaintenanceOptions {
+export interface MaintenanceOptions extends CollectOptions {
   /** Builds all that is derived anew first, and accepts that lines of a damaged journal are lost. */
   readonly rebuild?: boolean | undefined;
   /** Newest messages of each conversation that stay hot; as the store was opened when absent. */
   readonly hotMessages?: number | undefined;
-  readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: MaintenanceProgress) => void) | undefined;
 }
 
 /**
- * Does by hand what a store does by and by: removes what erased conversations still hold, out of every file, moves old
- * commits into archives, and brings what is derived up to the log. It changes no answer; where it is stopped it goes on the next time.
+ * Does by hand what a store does by and by: removes what erased conversations still hold, and attachments that nothing
+ * refers to, out of every file, moves old commits into archives, and brings what is derived up to the log. It changes no
+ * answer; where it is stopped it goes on the next time.
  */
 export async function maintainStore(access: Access, options: MaintenanceOptions): Promise<MaintenanceReport> {
   const { backend } = access;
   const { hotMessages, signal, onProgress } = options;
-  let report: MaintenanceReport = { namespaces: 0, rowsRemoved: 0, commitsCooled: 0 };
+  let report: MaintenanceReport = { namespaces: 0, rowsRemoved: 0, attachmentsRemoved: 0, commitsCooled: 0 };
   const begin = (step: MaintenanceStep) => {
     assertNotAborted(signal);
     onProgress?.({ step, ...report });
@@ -46,9 +49,12 @@ export async function maintainStore(access: Access, options: MaintenanceOptions)
   }
   for (const namespace of await backend.namespaces()) {
     begin('collect');
-    const removed = await backend.collect(namespace, signal);
-    await sweepScratch(access, namespace);
-    report = { ...report, rowsRemoved: report.rowsRemoved + removed };
+    const { rows, attachments } = await collectNamespace(access, namespace, options);
+    report = {
+      ...report,
+      rowsRemoved: report.rowsRemoved + rows,
+      attachmentsRemoved: report.attachmentsRemoved + attachments,
+    };
     begin('cool');
     const { commitsCooled } = report;
     const moved = await backend.cool(namespace, {

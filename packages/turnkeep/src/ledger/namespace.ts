@@ -15,6 +15,9 @@ import { isShelf } from '../core/shelf.ts';
 import type { Access } from './access.ts';
 import { recoverNamespace } from './agent/recover.ts';
 import type { RecoverOptions, RecoveredTurn } from './agent/recover.ts';
+import { Attachments } from './attachments.ts';
+import { collectNamespace } from './collect.ts';
+import type { CollectOptions } from './collect.ts';
 import { Conversation } from './conversation.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import { eraseSubject } from './erase-subject.ts';
@@ -23,7 +26,6 @@ import { answerInterrupt, openInterrupts } from './interrupts.ts';
 import type { Answered, AnswerOptions, OpenInterrupt } from './interrupts.ts';
 import { NamespaceMemories } from './memories.ts';
 import { assertPageLimit } from './page-limit.ts';
-import { sweepScratch } from './scratch.ts';
 import { searchNamespace } from './search.ts';
 import type { SearchOptions, SearchPage } from './search.ts';
 import { NamespaceUsage } from './usage.ts';
@@ -77,6 +79,11 @@ export class Namespace {
     this.id = id;
     this.usage = new NamespaceUsage(access, id);
     this.memories = new NamespaceMemories(access, id);
+  }
+
+  /** Files, by the digest of their bytes. */
+  get attachments(): Attachments {
+    return new Attachments(this.#access, this.id);
   }
 
   /** A handle; the conversation itself comes with its first commit. */
@@ -178,12 +185,14 @@ export class Namespace {
     return eraseSubject(this.#access, this.id, subjectId, options);
   }
 
-  /** Removes what erased conversations still hold; answers how many rows went. */
-  async collect(options: { readonly signal?: AbortSignal } = {}): Promise<number> {
+  /**
+   * Removes what erased conversations still hold, and attachments that no words refer to any more; answers how many rows
+   * and attachments went.
+   */
+  async collect(options: CollectOptions = {}): Promise<number> {
     assertObject(options, 'options');
-    const removed = await this.#access.backend.collect(this.id, options.signal);
-    await sweepScratch(this.#access, this.id);
-    return removed;
+    const { rows, attachments } = await collectNamespace(this.#access, this.id, options);
+    return rows + attachments;
   }
 }
 

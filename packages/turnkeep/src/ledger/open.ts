@@ -7,10 +7,11 @@ import type { StoreFolder } from '../platform/examine-system.ts';
 import { isThere } from '../platform/paths.ts';
 import { mintCommitId } from '../platform/random.ts';
 import { systemSurroundings } from '../platform/surroundings.ts';
+import type { LedgerSettings } from './access.ts';
 import { assertObject } from './given.ts';
 import { Ledger } from './ledger.ts';
 
-export interface OpenOptions {
+export interface OpenOptions extends LedgerSettings {
   /** Clock, randomness and hash; the system's when absent. */
   readonly surroundings?: Surroundings | undefined;
   /**
@@ -38,7 +39,7 @@ export async function openLedger(store: string | Backend, options: OpenOptions =
   const surroundings = options.surroundings ?? systemSurroundings;
   const backend = typeof store === 'string' ? await openBackend(store, options) : store;
   assertObject(backend, 'store');
-  return new Ledger(backend, surroundings, mintCommitId);
+  return new Ledger(backend, surroundings, mintCommitId, options);
 }
 
 /** Opens the backend that a URL names. */

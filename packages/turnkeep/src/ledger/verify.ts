@@ -1,17 +1,20 @@
 import type { HeadQuery } from '../core/backend.ts';
 import { isTurnkeepError } from '../core/errors.ts';
 import type { ConversationId, NamespaceId } from '../core/ids.ts';
+import { SHELVES } from '../core/shelf.ts';
 import { verifyConversation } from '../core/verify.ts';
 import type { Fault, VerifyCursor } from '../core/verify.ts';
 import { afterPoll } from '../platform/timers.ts';
 import { assertNotAborted } from './abort.ts';
 import type { Access } from './access.ts';
+import { verifyAttachments } from './verify-attachments.ts';
 
 /** How far a checking has come. */
 export interface VerifyProgress {
   readonly conversations: number;
   readonly commits: number;
   readonly records: number;
+  readonly attachments: number;
 }
 
 export interface VerifyReport extends VerifyProgress {
@@ -27,12 +30,13 @@ export interface VerifyOptions {
 const HEADS = 256;
 
 /**
- * Walks every conversation of a store: digests, chain, tree, references, counters; then what only the backend can check.
+ * Walks every conversation of a store: digests, chain, tree, references, counters; its attachments; then what only the
+ * backend can check.
  * It reads in slices, each one snapshot, and reports every fault with its place.
  */
 export async function verifyStore(access: Access, options: VerifyOptions): Promise<VerifyReport> {
   const faults: Fault[] = [];
-  let progress: VerifyProgress = { conversations: 0, commits: 0, records: 0 };
+  let progress: VerifyProgress = { conversations: 0, commits: 0, records: 0, attachments: 0 };
   await orFault(faults, 'no namespace was checked', async () => {
     for (const namespace of await access.backend.namespaces()) {
       await orFault(faults, `the rest of namespace ${namespace} was not checked`, async () => {
@@ -46,6 +50,11 @@ export async function verifyStore(access: Access, options: VerifyOptions): Promi
             }
           });
           progress = { ...progress, conversations: progress.conversations + 1 };
+          options.onProgress?.(progress);
+        }
+        for await (const check of verifyAttachments(access, namespace, options.signal)) {
+          faults.push(...check.faults);
+          progress = { ...progress, attachments: progress.attachments + check.attachments };
           options.onProgress?.(progress);
         }
       });
@@ -93,7 +102,7 @@ async function* conversationsOf(access: Access, namespace: NamespaceId): AsyncGe
   let query: HeadQuery = { order: 'created', limit: HEADS };
   for (;;) {
     const heads = await access.read(namespace, (rows) => rows.heads(query));
-    for (const head of heads) yield head.conversationId;
+    for (const head of heads) if (head.conversationId !== SHELVES.attachments) yield head.conversationId;
     const last = heads.at(-1);
     if (!last || heads.length < HEADS) return;
     query = { ...query, after: { at: last.createdAt, conversationId: last.conversationId } };

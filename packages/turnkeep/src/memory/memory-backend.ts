@@ -21,6 +21,7 @@ import type { Finding } from '../core/finding.ts';
 import { TurnkeepError } from '../core/errors.ts';
 import type { NamespaceId } from '../core/ids.ts';
 import type { Receipt } from '../core/receipt.ts';
+import { MemoryAttachments } from './memory-attachments.ts';
 import { MemoryNamespace } from './memory-namespace.ts';
 import { MemoryScratch } from './memory-scratch.ts';
 
@@ -37,6 +38,7 @@ const TRAITS: Traits = {
 export class MemoryBackend implements Backend {
   readonly traits: Traits = TRAITS;
   readonly scratch: Scratch = new MemoryScratch();
+  readonly attachments: MemoryAttachments;
   readonly #sha256: Sha256;
   readonly #hotMessages: number;
   readonly #namespaces = new Map<NamespaceId, MemoryNamespace>();
@@ -47,6 +49,11 @@ export class MemoryBackend implements Backend {
   constructor(sha256: Sha256, hotMessages: number = HOT_MESSAGES) {
     this.#hotMessages = hotMessages;
     this.#sha256 = sha256;
+    this.attachments = new MemoryAttachments({
+      rows: (namespace) => this.#rows(namespace),
+      write: (namespace, writes) => this.#write(namespace, writes),
+      sha256,
+    });
   }
 
   async commit(envelope: Envelope, signal?: AbortSignal): Promise<Receipt> {
@@ -59,8 +66,7 @@ export class MemoryBackend implements Backend {
   }
 
   async read<Result>(namespace: NamespaceId, reading: (rows: RowReader) => Result): Promise<Result> {
-    this.#assertOpen();
-    return reading(this.#namespaces.get(namespace) ?? new MemoryNamespace());
+    return reading(this.#rows(namespace));
   }
 
   async feed(namespace: NamespaceId, after: number, limit: number): Promise<readonly FeedEntry[]> {
@@ -152,6 +158,11 @@ export class MemoryBackend implements Backend {
 
   #ring(namespace: NamespaceId): void {
     for (const listener of this.#listeners.get(namespace) ?? []) queueMicrotask(listener);
+  }
+
+  #rows(namespace: NamespaceId): MemoryNamespace {
+    this.#assertOpen();
+    return this.#namespaces.get(namespace) ?? new MemoryNamespace();
   }
 
   #namespace(namespace: NamespaceId): MemoryNamespace {

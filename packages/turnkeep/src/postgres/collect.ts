@@ -2,6 +2,7 @@ import { collectErased } from '../core/collect.ts';
 import { TurnkeepError } from '../core/errors.ts';
 import type { ConversationId } from '../core/ids.ts';
 import { Overlay } from '../core/overlay.ts';
+import { SHELVES } from '../core/shelf.ts';
 import type { Ask } from './ask.ts';
 import { cleanBlocks } from './cool.ts';
 import type { Connection } from './driver.ts';
@@ -45,15 +46,19 @@ async function collectStep(store: Store, session: Connection, namespace: string)
   const start = [begin(), enterBounded(namespace, LOCK_MS, IDLE_MS)];
   const found = await session.run([...start, nextUncollected(schema, namespace)]);
   const id = found.at(-1)?.[0]?.[0] as ConversationId | undefined; // a text column
-  const [[row] = []] = id === undefined ? [] : await session.run([lockHeads(schema, namespace, [id], true)]);
-  if (id === undefined || !row) {
+  const [rows = []] =
+    id === undefined ? [] : await session.run([lockHeads(schema, namespace, [SHELVES.attachments, id], true)]);
+  const heads = rows.map(storedHead);
+  const stored = heads.find(({ head }) => head.conversationId === id);
+  if (id === undefined || !stored) {
     await session.run([commit()]);
     return { rows: 0, more: id !== undefined };
   }
   const collection = new Collection(store, session, namespace);
-  const rows = await collection.run(id, storedHead(row));
+  for (const head of heads) collection.hold(head);
+  const removed = await collection.run(id);
   await session.run([...collection.batch.statements(schema, namespace), commit()]);
-  return { rows, more: true };
+  return { rows: removed, more: true };
 }
 
 /** What one transaction removes of one conversation, whose head it has locked. */
@@ -71,10 +76,15 @@ class Collection {
     this.batch = new WriteBatch(this.#held, this.#snapshot);
   }
 
-  /** Answers how many rows go. Whatever is missing, the collection begins again, on what it has removed so far. */
-  async run(id: ConversationId, stored: ReturnType<typeof storedHead>): Promise<number> {
+  /** A head that is locked: the conversation's own, and that of the attachments which it lets go. */
+  hold(stored: ReturnType<typeof storedHead>): void {
+    const id = stored.head.conversationId;
     this.#held.set(id, { ...stored, isNew: false });
     this.#snapshot.putHead(id, stored);
+  }
+
+  /** Answers how many rows go. Whatever is missing, the collection begins again, on what it has removed so far. */
+  async run(id: ConversationId): Promise<number> {
     let rows = 0;
     let sets = 0;
     for (;;) {

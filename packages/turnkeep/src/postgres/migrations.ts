@@ -125,6 +125,29 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX blocks_dirty ON $schema.blocks (ns, c, first) WHERE dirty;
   ALTER TABLE $schema.log ADD COLUMN block bigint;
   `,
+  `
+  -- The bytes of attachments, in parts of 256 KiB. A blob is named by the digest of its bytes, and by '+' and its upload as
+  -- long as they are not all there; '-' and its number where it was given up, and its parts are to go.
+  CREATE TABLE $schema.blobs (
+    ns text COLLATE "C" NOT NULL,
+    name text COLLATE "C" NOT NULL,
+    upload text COLLATE "C" NOT NULL,
+    b bigint NOT NULL,
+    touched bigint NOT NULL,
+    PRIMARY KEY (ns, name),
+    UNIQUE (ns, b),
+    UNIQUE (ns, upload)
+  );
+  CREATE TABLE $schema.parts (
+    ns text COLLATE "C" NOT NULL,
+    b bigint NOT NULL,
+    i integer NOT NULL,
+    bytes bytea NOT NULL,
+    PRIMARY KEY (ns, b, i)
+  );
+  -- Most files are compressed: to try again would cost time and gain nothing.
+  ALTER TABLE $schema.parts ALTER COLUMN bytes SET STORAGE EXTERNAL;
+  `,
 ];
 
 /** The tables that hold a namespace's rows; each is under row-level security. */
@@ -139,4 +162,6 @@ export const TENANT_TABLES: readonly string[] = [
   'folded',
   'scratch',
   'blocks',
+  'blobs',
+  'parts',
 ];

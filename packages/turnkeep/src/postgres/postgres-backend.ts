@@ -24,6 +24,7 @@ import { coolNamespace } from './cool.ts';
 import { CoolKeeper } from './cool-keeper.ts';
 import { commitOn } from './commit-within.ts';
 import { feedAfter } from './feed.ts';
+import { PostgresAttachments } from './postgres-attachments.ts';
 import { readSnapshot } from './reading.ts';
 import { rebuildStore } from './rebuild.ts';
 import { PostgresScratch } from './scratch.ts';
@@ -47,6 +48,7 @@ export interface BackendParts {
 export class PostgresBackend implements Backend {
   readonly traits: Traits;
   readonly scratch: Scratch;
+  readonly attachments: PostgresAttachments;
   readonly #store: Store;
   readonly #isIndexed: boolean;
   readonly #hotMessages: number;
@@ -62,6 +64,7 @@ export class PostgresBackend implements Backend {
     this.#isIndexed = isIndexed;
     this.#hotMessages = hotMessages;
     this.#cooling = new CoolKeeper(store, hotMessages);
+    this.attachments = new PostgresAttachments(store, (signal) => this.#assertOpen(signal));
     this.#bell = new Bell(store, bell);
     this.#queue = new CommitQueue(store, { commitTimeoutMs, wrote: (namespace) => this.#bell.ring(namespace) });
   }

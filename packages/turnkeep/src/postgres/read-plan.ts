@@ -1,3 +1,5 @@
+import { attachmentsIn } from '../core/attachments/references.ts';
+import { ATTACHMENT_KEYS } from '../core/attachments/rows.ts';
 import type { Envelope } from '../core/backend.ts';
 import type { Change, Commit, Parent } from '../core/change.ts';
 import { contentAddress } from '../core/digest.ts';
@@ -6,6 +8,7 @@ import { encode } from '../core/encoding.ts';
 import type { ConversationId } from '../core/ids.ts';
 import { dayOf, KEYS, numberKey, prefixEnd, TABLES, USAGE_OF } from '../core/keys.ts';
 import { callsOf } from '../core/message.ts';
+import type { Part } from '../core/message.ts';
 import { ENTRIES } from '../core/rows.ts';
 import { SHELVES } from '../core/shelf.ts';
 import type { Ask } from './ask.ts';
@@ -16,7 +19,7 @@ const RECENT_TURNS = 8;
 /** As many entries as core reads at a time. */
 const RECENT_ENTRIES = 8;
 
-/** The conversations whose heads a commit locks: its own, the one that it forks, the shelf that it adds to. */
+/** The conversations whose heads a commit locks: its own, the one that it forks, shelves that it writes to. */
 export function conversationsOf(commit: Commit): readonly ConversationId[] {
   return [...new Set([commit.conversationId, ...commit.changes.flatMap(besides)])];
 }
@@ -27,7 +30,29 @@ const USES_MEMORIES: ReadonlySet<string> = new Set(['memory.upsert', 'message.re
 function besides(change: Change): readonly ConversationId[] {
   if (change.kind === 'conversation.fork') return [change.source];
   if (change.kind === 'usage.record') return [SHELVES.usage];
-  return USES_MEMORIES.has(change.kind) ? [SHELVES.memories] : [];
+  return [
+    ...(USES_MEMORIES.has(change.kind) ? [SHELVES.memories] : []),
+    ...(attachmentsOf(change).length > 0 ? [SHELVES.attachments] : []),
+  ];
+}
+
+/** The digests of the attachments that a change names. */
+function attachmentsOf(change: Change): readonly string[] {
+  return attachmentsIn(partsOf(change) ?? [], '').map(({ digest }) => digest);
+}
+
+function partsOf(change: Change): readonly Part[] | undefined {
+  switch (change.kind) {
+    case 'message.append':
+      return change.message.parts;
+    case 'turn.submit':
+    case 'input.enqueue':
+      return change.prompt;
+    case 'message.redact':
+      return change.replacement;
+    default:
+      return undefined;
+  }
 }
 
 /**
@@ -44,7 +69,10 @@ export function readPlan({ commit, now }: Envelope, stored: StoredHead, sha256: 
   if (openOperation !== null) plan.key(KEYS.operation(openOperation));
   if (commit.fence) plan.key(KEYS.attempt(commit.fence.attempt));
   if (commit.expect?.transcript) plan.transcript();
-  for (const change of commit.changes) planChange(plan, change, sha256);
+  for (const change of commit.changes) {
+    planChange(plan, change, sha256);
+    for (const digest of attachmentsOf(change)) plan.attachment(digest);
+  }
   return plan.asks;
 }
 
@@ -79,6 +107,11 @@ class Plan {
   /** A row of another conversation. */
   keyOf(conversation: ConversationId, key: string): void {
     if (this.#isNew(`${conversation} ${key}`)) this.asks.push({ kind: 'row', conversation, key });
+  }
+
+  attachment(digest: string): void {
+    this.keyOf(SHELVES.attachments, ATTACHMENT_KEYS.attachment(digest));
+    this.keyOf(SHELVES.attachments, ATTACHMENT_KEYS.use(digest, this.#conversation));
   }
 
   last(prefix: string, limit = 1, to: string = prefixEnd(prefix)): void {

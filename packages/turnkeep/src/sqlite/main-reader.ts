@@ -11,6 +11,7 @@ import type { StoreFile } from './store-file.ts';
 import { storeError } from './store-fault.ts';
 import { MIGRATIONS } from './store-schema.ts';
 import { StoreReader } from './store-reader.ts';
+import { BLOB_PARTS } from './store-schema.ts';
 
 const BUSY_STEP_MS = 2;
 /** The event loop waits no longer; then it is tried again. */
@@ -23,6 +24,7 @@ export class MainReader {
   readonly #reader: StoreReader;
   readonly #feed: Statement;
   readonly #namespaces: Statement;
+  readonly #blobPart: Statement;
   #dataVersion = -1;
 
   constructor(file: StoreFile) {
@@ -34,6 +36,9 @@ export class MainReader {
        WHERE log.n = ? AND log.pos > ? ORDER BY log.pos LIMIT ?`,
     );
     this.#namespaces = this.#database.prepare('SELECT name FROM namespaces ORDER BY name');
+    this.#blobPart = this.#database.prepare(
+      `SELECT bytes FROM parts WHERE id = (SELECT b FROM blobs WHERE ns = ? AND name = ?) * ${BLOB_PARTS} + ?`,
+    );
   }
 
   read<Result>(namespace: NamespaceId, reading: (rows: RowReader) => Result): Promise<Result> {
@@ -49,6 +54,11 @@ export class MainReader {
 
   namespaces(): Promise<readonly NamespaceId[]> {
     return this.#snapshot(() => this.#namespaces.all().map(([name]) => name as NamespaceId)); // a text column
+  }
+
+  /** A part of an attachment's bytes. */
+  blobPart(namespace: NamespaceId, digest: string, index: number): Promise<Uint8Array | undefined> {
+    return this.#snapshot(() => this.#blobPart.get(namespace, digest, index)?.[0] as Uint8Array | undefined); // a blob column
   }
 
   /** Differs from the last answer when anybody has committed. */

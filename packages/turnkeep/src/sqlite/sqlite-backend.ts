@@ -19,6 +19,8 @@ import { pause } from '../platform/timers.ts';
 import { CommitListeners } from './commit-listeners.ts';
 import { MainReader } from './main-reader.ts';
 import { ServiceClient } from './service-client.ts';
+import { SqliteAttachments } from './sqlite-attachments.ts';
+import { PAGE_BYTES } from './store-file.ts';
 import type { StoreFile } from './store-file.ts';
 import { WriterClient } from './writer-client.ts';
 import type { WriterFacts, Written } from './writer-client.ts';
@@ -30,6 +32,7 @@ const TRUNCATE_TRIES = 400;
 export class SqliteBackend implements Backend {
   readonly traits: Traits;
   readonly scratch: Scratch;
+  readonly attachments: SqliteAttachments;
   readonly #writer: WriterClient;
   readonly #service: ServiceClient;
   readonly #reader: MainReader;
@@ -43,6 +46,13 @@ export class SqliteBackend implements Backend {
     this.#service = parts.service;
     this.#reader = parts.reader;
     this.#listeners = parts.listeners;
+    this.attachments = new SqliteAttachments({
+      assertOpen: (signal) => this.#assertOpen(signal),
+      run: (call) => parts.writer.blob(call),
+      reader: parts.reader,
+      wrote: (bytes) => parts.service.wrote(bytes / PAGE_BYTES),
+      emptyFiles: (signal) => this.#emptyWal(signal),
+    });
   }
 
   static async open(file: StoreFile, hotMessages: number): Promise<SqliteBackend> {

@@ -24,7 +24,7 @@ export interface StoreFile {
 }
 
 /** Of 8 KiB: rows of 1 KB fill 95% of them, and 80% of 4 KiB. */
-const PAGE_BYTES = 8_192;
+export const PAGE_BYTES = 8_192;
 const STEP_MS = 2;
 
 /** Opens the store's file for writing, made and migrated where need be. Refuses what is not ours without touching it. */

@@ -14,6 +14,9 @@ export const TAIL_LENGTH = 4_096;
 /** Records of one commit stand below this; `pos * RECORDS + index` names a record of the store. */
 export const RECORDS = 262_144;
 
+/** Parts of one blob stand below this; `b * BLOB_PARTS + index` names a part of the store. */
+export const BLOB_PARTS = 65_536;
+
 /**
  * The steps from an empty file to the newest schema; `user_version` counts those that were taken. A step that was
  * released is never changed, and there is none backwards.
@@ -63,5 +66,12 @@ export const MIGRATIONS: readonly string[] = [
   CREATE UNIQUE INDEX blocks_last ON blocks (c, last);
   CREATE TABLE cooling (position INTEGER NOT NULL);
   INSERT INTO cooling VALUES (0);
+  `,
+  `
+  -- The bytes of attachments, in parts of 256 KiB. A blob is named by the digest of its bytes, and by '+' and its upload
+  -- as long as they are not all there; '-' and its number where it was given up, and its parts are to go.
+  CREATE TABLE blobs (b INTEGER PRIMARY KEY, ns TEXT NOT NULL, name TEXT NOT NULL, touched INTEGER NOT NULL);
+  CREATE UNIQUE INDEX blobs_name ON blobs (ns, name);
+  CREATE TABLE parts (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
   `,
 ];

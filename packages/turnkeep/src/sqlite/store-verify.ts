@@ -49,6 +49,20 @@ const CHECKS: readonly { readonly kind: string; readonly reason: string; readonl
           UNION ALL SELECT 'log position ' || pos FROM log JOIN heads USING (c) WHERE log.n IS NOT heads.n`,
   },
   {
+    kind: 'orphan_part',
+    reason: 'bytes have no attachment',
+    sql: `SELECT 'part ' || id FROM parts WHERE id / 65536 NOT IN (SELECT b FROM blobs)`,
+  },
+  {
+    kind: 'orphan_attachment',
+    reason: 'the bytes of an attachment have no row',
+    sql: `SELECT 'namespace ' || ns || ', attachment ' || blobs.name FROM blobs
+          LEFT JOIN namespaces ON namespaces.name = ns
+          LEFT JOIN heads ON heads.n = namespaces.n AND id = char(1) || 'attachments'
+          LEFT JOIN rows ON rows.c = heads.c AND k = 'H' || blobs.name
+          WHERE length(blobs.name) = 64 AND blobs.name NOT GLOB '[+-]*' AND k IS NULL`,
+  },
+  {
     kind: 'head_mismatch',
     reason: 'the columns of a head are not those of its text',
     sql: `SELECT 'conversation ' || id FROM heads WHERE json_extract(head, '$.version') IS NOT version

@@ -5,6 +5,7 @@ import { LIMITS } from '../core/limits.ts';
 import type { Receipt } from '../core/receipt.ts';
 import { threadArgv } from '../platform/thread-argv.ts';
 import { afterPoll } from '../platform/timers.ts';
+import type { BlobCall, BlobStep } from './blobs.ts';
 import type { CollectStep } from './collect.ts';
 import type { StoreFile } from './store-file.ts';
 import { errorOf } from './writer-messages.ts';
@@ -86,6 +87,14 @@ export class WriterClient {
   /** One step of a collection. */
   collectStep(namespace: string): Promise<CollectStep> {
     return this.#maintain((job) => ({ kind: 'collect', job, namespace }));
+  }
+
+  /** Work on the bytes of attachments. */
+  async blob(call: BlobCall): Promise<BlobStep> {
+    const job = this.#nextJob++;
+    const outcome = await this.#await(job, undefined, () => this.#post({ kind: 'blob', job, call }));
+    if ('blob' in outcome) return outcome.blob;
+    throw new Error('the writer answered work on attachments with something else');
   }
 
   /** Empties the WAL; `more` where a reader was in the way. */

@@ -2,6 +2,7 @@ import type { Envelope } from '../core/backend.ts';
 import { errorFromData, isTurnkeepError } from '../core/errors.ts';
 import type { ErrorData } from '../core/errors.ts';
 import type { Receipt } from '../core/receipt.ts';
+import type { BlobCall, BlobStep } from './blobs.ts';
 import type { CollectStep } from './collect.ts';
 import type { StoreFile } from './store-file.ts';
 
@@ -22,6 +23,7 @@ export type ToWriter =
   | { readonly kind: 'abort'; readonly job: number }
   /** One step of collecting what erased conversations of a namespace still hold. */
   | { readonly kind: 'collect'; readonly job: number; readonly namespace: string }
+  | { readonly kind: 'blob'; readonly job: number; readonly call: BlobCall }
   /** Moves all that the WAL holds into the file, and leaves no byte in the WAL. */
   | { readonly kind: 'truncate'; readonly job: number }
   /** Moves what the WAL holds into the file. */
@@ -32,6 +34,7 @@ export type ToWriter =
 export type Outcome =
   | { readonly job: number; readonly receipt: Receipt }
   | { readonly job: number; readonly step: CollectStep }
+  | { readonly job: number; readonly blob: BlobStep }
   | { readonly job: number; readonly error: ErrorData }
   /** A mistake of our own crosses as text. */
   | { readonly job: number; readonly fault: string };

@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { assert, isTurnkeepError } from '../core/errors.ts';
+import { Blobs } from './blobs.ts';
 import { Collector } from './collect.ts';
 import type { Database } from './driver.ts';
 import { GroupWriter } from './group-writer.ts';
@@ -28,6 +29,7 @@ function serve(database: Database): void {
   const writer = new GroupWriter(database, file.path, busyTimeoutMs);
   const queue = new WriterQueue({ writer, busyTimeoutMs, answer: (outcomes) => send({ kind: 'done', outcomes }) });
   const collector = new Collector(database, writer);
+  const blobs = new Blobs(database, writer);
   port?.on('message', (message: ToWriter) => {
     switch (message.kind) {
       case 'commit':
@@ -36,6 +38,8 @@ function serve(database: Database): void {
         return queue.abort(message.job);
       case 'collect':
         return queue.pushExclusive(message.job, (job) => ({ job, step: collector.step(message.namespace) }));
+      case 'blob':
+        return queue.pushExclusive(message.job, (job) => ({ job, blob: blobs.run(message.call) }));
       case 'truncate':
         return queue.pushExclusive(message.job, (job) => {
           writer.cancel();

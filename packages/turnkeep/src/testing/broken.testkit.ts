@@ -19,6 +19,7 @@ import type { Head } from '../core/head.ts';
 import type { ConversationId, NamespaceId } from '../core/ids.ts';
 import { KEYS } from '../core/keys.ts';
 import type { Receipt } from '../core/receipt.ts';
+import { MemoryAttachments } from '../memory/memory-attachments.ts';
 import { MemoryNamespace } from '../memory/memory-namespace.ts';
 import { sha256 } from '../platform/hash.ts';
 import { coolAll, collectAll, Place } from './fake-place.testkit.ts';
@@ -45,6 +46,9 @@ export class FakeBackend implements Backend {
     return this.place.scratch;
   }
 
+  get attachments(): MemoryAttachments {
+    return this.place.attachments;
+  }
   #closed = false;
 
   constructor(place: Place) {
@@ -175,6 +179,15 @@ class LosesWhatItCools extends FakeBackend {
         },
       }),
     );
+  }
+}
+
+/** Keeps the bytes of attachments in the handle that put them. */
+class KeepsBytesInTheHandle extends FakeBackend {
+  readonly #own = new MemoryAttachments(this.place.shelves);
+
+  override get attachments(): MemoryAttachments {
+    return this.#own;
   }
 }
 
@@ -569,6 +582,11 @@ export const BROKEN: readonly {
     name: 'keeps erased words',
     Kind: KeepsErasedWords,
     fails: ['R6 [same_handle] nothing of an erased conversation is left'],
+  },
+  {
+    name: 'keeps bytes in the handle',
+    Kind: KeepsBytesInTheHandle,
+    fails: ['R11 [second_handle] 1 bytes come out as they went in', 'R11 [reopen] chunks of any length'],
   },
   { name: 'sorts by units', Kind: SortsByUnits, fails: ['R3 [same_handle] ties are ordered by id'] },
   { name: 'limits before reversing', Kind: LimitsBeforeReversing, fails: ['R1 [same_handle] windows of every size'] },

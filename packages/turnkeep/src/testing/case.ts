@@ -1,7 +1,7 @@
 import type { Store } from './store.ts';
 
 /**
- * What the suite checks: S1 to S9 are the clauses of the storage seam (`core/backend.ts`), R1 to R10 what readers are
+ * What the suite checks: S1 to S9 are the clauses of the storage seam (`core/backend.ts`), R1 to R11 what readers are
  * promised on top of it, by `ledger`.
  */
 export const CLAUSES = {
@@ -24,6 +24,7 @@ export const CLAUSES = {
   R8: 'forks',
   R9: 'turns of agents',
   R10: 'tiers',
+  R11: 'attachments',
 } as const;
 export type Clause = keyof typeof CLAUSES;
 

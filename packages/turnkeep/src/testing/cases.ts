@@ -1,4 +1,5 @@
 import type { ConformanceCase } from './case.ts';
+import { attachments } from './clauses/r11-attachments.ts';
 import { windows } from './clauses/r1-windows.ts';
 import { pages } from './clauses/r2-pages.ts';
 import { lists } from './clauses/r3-lists.ts';
@@ -44,4 +45,5 @@ export const CASES: readonly ConformanceCase[] = [
   ...forks,
   ...agents,
   ...tiers,
+  ...attachments,
 ];

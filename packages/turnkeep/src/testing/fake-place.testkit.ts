@@ -3,6 +3,8 @@ import type { Envelope, WriteSet } from '../core/backend.ts';
 import { collectErased } from '../core/collect.ts';
 import { decide } from '../core/decide.ts';
 import type { NamespaceId } from '../core/ids.ts';
+import { MemoryAttachments } from '../memory/memory-attachments.ts';
+import type { MemoryRows } from '../memory/memory-attachments.ts';
 import { MemoryNamespace } from '../memory/memory-namespace.ts';
 import { MemoryScratch } from '../memory/memory-scratch.ts';
 import { sha256 } from '../platform/hash.ts';
@@ -11,10 +13,12 @@ import { sha256 } from '../platform/hash.ts';
 export type Synced =
   | { readonly envelope: Envelope }
   | { readonly collected: NamespaceId }
-  | { readonly cooled: NamespaceId; readonly hotMessages: number };
+  | { readonly cooled: NamespaceId; readonly hotMessages: number }
+  | { readonly shelved: NamespaceId; readonly writes: WriteSet };
 
 function namespaceOf(entry: Synced): NamespaceId {
   if ('envelope' in entry) return entry.envelope.commit.namespace;
+  if ('shelved' in entry) return entry.shelved;
   return 'collected' in entry ? entry.collected : entry.cooled;
 }
 
@@ -24,6 +28,15 @@ export class Place {
   readonly #live: Map<NamespaceId, MemoryNamespace> = new Map();
   readonly listeners: Map<NamespaceId, Set<() => void>> = new Map();
   readonly scratch: MemoryScratch = new MemoryScratch();
+  readonly shelves: MemoryRows = {
+    rows: (namespace) => this.live(namespace) ?? new MemoryNamespace(),
+    write: (namespace, writes) => {
+      this.sync({ shelved: namespace, writes });
+      this.rows(namespace).apply(writes);
+    },
+    sha256,
+  };
+  readonly attachments: MemoryAttachments = new MemoryAttachments(this.shelves);
   handles = 0;
 
   /** The first handle after a time without any finds what was synced, and nothing else. */
@@ -62,6 +75,10 @@ export class Place {
 function replay(rows: MemoryNamespace, entry: Synced): void {
   if ('collected' in entry) {
     collectAll(rows, (writes) => rows.apply(writes));
+    return;
+  }
+  if ('shelved' in entry) {
+    rows.apply(entry.writes);
     return;
   }
   if ('cooled' in entry) {

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { AttachmentStore } from '../core/attachments/store.ts';
 import type {
   Backend,
   CoolOptions,
@@ -66,6 +67,17 @@ class SecondHandle implements Backend {
 
   get scratch(): Scratch {
     return this.#reader.scratch;
+  }
+
+  get attachments(): AttachmentStore {
+    const { attachments: writer } = this.#writer;
+    return {
+      add: (namespace, part) => writer.add(namespace, part),
+      finish: (namespace, seal) => writer.finish(namespace, seal),
+      discard: (namespace, upload) => writer.discard(namespace, upload),
+      collect: (namespace, grace, signal) => writer.collect(namespace, grace, signal),
+      part: (namespace, digest, index) => this.#reader.attachments.part(namespace, digest, index),
+    };
   }
 
   commit(envelope: Envelope, signal?: AbortSignal): Promise<Receipt> {

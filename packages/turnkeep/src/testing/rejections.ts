@@ -26,6 +26,7 @@ export const SHOWN_ELSEWHERE: { readonly [Code in ErrorCode]?: string } = {
   step_failed: 'no commit is refused so: a step that failed is asked again, in the tests of agents',
   not_completed: 'no commit is refused so: an answer that conflicts, in the tests of agents',
   aborted: 'S8: a caller who gives up',
+  attachment_missing: 'R11: a commit that refers to what was never put',
   closed: 'S8: a closed handle',
 };
 

@@ -30,7 +30,11 @@ function stepOf({ step, namespaces, commitsCooled }: MaintenanceProgress): strin
   return `${what}, ${counted(namespaces, 'namespace')} done …`;
 }
 
-function amountOf({ namespaces, rowsRemoved, commitsCooled }: MaintenanceReport): string {
-  const cooled = `${counted(commitsCooled, 'commit')} moved into archives`;
-  return `${counted(namespaces, 'namespace')}, ${counted(rowsRemoved, 'row')} of erased conversations removed, ${cooled}`;
+function amountOf({ namespaces, rowsRemoved, attachmentsRemoved, commitsCooled }: MaintenanceReport): string {
+  return [
+    counted(namespaces, 'namespace'),
+    `${counted(rowsRemoved, 'row')} of erased conversations removed`,
+    ...(attachmentsRemoved > 0 ? [`${counted(attachmentsRemoved, 'attachment')} without a reference removed`] : []),
+    `${counted(commitsCooled, 'commit')} moved into archives`,
+  ].join(', ');
 }

@@ -31,6 +31,7 @@ async function print({ out }: Shell, report: VerifyReport): Promise<void> {
 }
 
 /** `3 conversations, 40 commits, 120 records`. */
-export function amountOf({ conversations, commits, records }: VerifyProgress): string {
-  return `${counted(conversations, 'conversation')}, ${counted(commits, 'commit')}, ${counted(records, 'record')}`;
+export function amountOf({ conversations, commits, records, attachments }: VerifyProgress): string {
+  const walked = `${counted(conversations, 'conversation')}, ${counted(commits, 'commit')}, ${counted(records, 'record')}`;
+  return attachments === 0 ? walked : `${walked}, ${counted(attachments, 'attachment')}`;
 }

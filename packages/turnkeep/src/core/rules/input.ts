@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { addWords } from '../attachments/references.ts';
 import type { Draft } from '../draft.ts';
 import { TurnkeepError } from '../errors.ts';
 import type { InputId, MessageId, PromptId, TurnId } from '../ids.ts';
@@ -88,7 +89,7 @@ function deliverInto(draft: Draft, inputId: InputId, turnId: TurnId, messageId: 
   const { branch, position, row } = turn;
   if (isTerminal(row.state)) throw new TurnkeepError('turn_terminal', { turnId, state: row.state });
   if (findMessage(draft.tree, messageId)) throw new TurnkeepError('message_conflict', { messageId });
-  const record = draft.addRecord(settle(draft, inputId, 'delivered', turnId), path);
+  const record = addWords(draft, settle(draft, inputId, 'delivered', turnId), path);
   const words = { messageId, role: 'user' as const, ref: draft.refTo(record), calls: [], answers: [] };
   const sequence = placeMessage(draft, { branch, position, turnId, late: false }, words);
   return { kind: 'input.deliver', inputId, turnId, messageId, sequence, record };

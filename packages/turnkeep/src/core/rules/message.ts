@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { addWords } from '../attachments/references.ts';
 import type { MessageAppend } from '../change.ts';
 import type { Draft } from '../draft.ts';
 import { sameJson } from '../encoding.ts';
@@ -44,7 +45,7 @@ export const messageAppend: Rule<'message.append'> = {
     const target = answers.length > 0 ? targetOfResult(draft, change, answers, path) : targetOfMessage(draft, change);
     if (target.late && calls.length > 0) refuseCallsInPast(target);
     if (isOutput(content) && !target.late && target.turn) requireFence(draft, target.turn, path);
-    const record = draft.addRecord(content as unknown as JsonObject, `${path}.message`);
+    const record = addWords(draft, content as unknown as JsonObject, `${path}.message`, `${path}.message.parts`);
     const ref = draft.refTo(record);
     const words = {
       messageId: messageId as MessageId,
@@ -220,7 +221,7 @@ export const messageRedact: Rule<'message.redact'> = {
       const reason = 'only the conversation that said the words puts others in their place';
       throw new TurnkeepError('invalid_value', { path: `${path}.replacement`, reason });
     }
-    const record = draft.addRecord({ parts: change.replacement as unknown as JsonObject[] }, `${path}.replacement`);
+    const record = addWords(draft, { parts: change.replacement as unknown as JsonObject[] }, `${path}.replacement`);
     draft.redact(message.row.ref, { ...redaction, replacement: draft.refTo(record) });
     return { kind, messageId, record };
   },

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { addWords } from '../attachments/references.ts';
 import type { Parent, TurnSubmit } from '../change.ts';
 import type { Draft } from '../draft.ts';
 import { sameJson } from '../encoding.ts';
@@ -177,7 +178,7 @@ export function newPrompt(draft: Draft, promptId: PromptId, body: JsonObject, pa
     draft.saltWith(ref);
     return { promptId, ref, shared: true };
   }
-  const record = draft.addRecord(body, `${path}.prompt`);
+  const record = addWords(draft, body, `${path}.prompt`);
   const ref = draft.refTo(record);
   draft.put(KEYS.prompt(promptId), packRef(ref, draft.conversationId));
   return { promptId, ref, record, shared: false };

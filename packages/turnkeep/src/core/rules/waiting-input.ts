@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { InputEnqueue, InputMode, TurnSubmit } from '../change.ts';
+import { addWords } from '../attachments/references.ts';
 import type { Draft } from '../draft.ts';
 import { TurnkeepError, assert } from '../errors.ts';
 import type { InputId, TurnId } from '../ids.ts';
@@ -93,7 +94,7 @@ function say(
   words: InputWords,
   path: string,
 ): ChangeEvent {
-  const record = draft.addRecord(promptBody(words), `${path}.prompt`);
+  const record = addWords(draft, promptBody(words), `${path}.prompt`);
   const held = { version: draft.version, index: record };
   draft.put(KEYS.input(inputId), packInput({ ...row, status: 'waiting', words: held, turnId: null }));
   return { kind: 'input.enqueue', inputId, mode: row.mode, revision: row.revision, record };

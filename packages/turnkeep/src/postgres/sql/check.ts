@@ -52,6 +52,19 @@ export function checksOf(schema: Schema, namespace: string): readonly Check[] {
       AND NOT EXISTS (SELECT FROM ${s}.heads h WHERE h.ns = $1 AND h.c = r.c)`,
     ),
     check(
+      'orphan_part',
+      'bytes have no attachment',
+      `SELECT 'part ' || i || ' of blob ' || b FROM ${s}.parts p WHERE p.ns = $1
+      AND NOT EXISTS (SELECT FROM ${s}.blobs u WHERE u.ns = $1 AND u.b = p.b)`,
+    ),
+    check(
+      'orphan_attachment',
+      'the bytes of an attachment have no row',
+      `SELECT 'attachment ' || name FROM ${s}.blobs u WHERE u.ns = $1 AND left(name, 1) NOT IN ('+', '-')
+      AND NOT EXISTS (SELECT FROM ${s}.heads h JOIN ${s}.rows r ON r.ns = $1 AND r.c = h.c AND r.k = 'H' || u.name
+        WHERE h.ns = $1 AND h.id = chr(1) || 'attachments')`,
+    ),
+    check(
       'feed_place',
       'a commit has no place in the feed, or more than one',
       `SELECT 'conversation number ' || l.c || ', version ' || l.version FROM ${s}.log l WHERE l.ns = $1 AND 1 <> (

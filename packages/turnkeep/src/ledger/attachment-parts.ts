@@ -1,0 +1,49 @@
+import { TurnkeepError } from '../core/errors.ts';
+import { assertNotAborted } from './abort.ts';
+
+/** Bytes as a caller hands them in: all at once, or one chunk after the other, of any length. */
+export type AttachmentSource =
+  | Uint8Array
+  | AsyncIterable<Uint8Array>
+  | Iterable<Uint8Array>
+  | ReadableStream<Uint8Array>;
+
+/**
+ * The bytes of a source, in parts of `partBytes` each but the last: copies, so that the caller may use its chunks again.
+ * What the source throws is thrown on; a source that is not read to its end is told so.
+ */
+export async function* partsOf(
+  source: AttachmentSource,
+  partBytes: number,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Uint8Array> {
+  let part = new Uint8Array(partBytes);
+  let filled = 0;
+  for await (const chunk of chunksOf(source)) {
+    assertNotAborted(signal);
+    if (!(chunk instanceof Uint8Array)) throw notBytes();
+    for (let at = 0; at < chunk.length;) {
+      const taken = chunk.subarray(at, at + partBytes - filled);
+      part.set(taken, filled);
+      at += taken.length;
+      filled += taken.length;
+      if (filled < partBytes) continue;
+      yield part;
+      part = new Uint8Array(partBytes);
+      filled = 0;
+    }
+  }
+  assertNotAborted(signal);
+  if (filled > 0) yield part.slice(0, filled);
+}
+
+function chunksOf(source: AttachmentSource): AsyncIterable<unknown> | Iterable<unknown> {
+  if (source instanceof Uint8Array) return [source];
+  const isIterable = typeof source === 'object' && (Symbol.asyncIterator in source || Symbol.iterator in source);
+  if (!isIterable) throw notBytes();
+  return source as AsyncIterable<unknown> | Iterable<unknown>; // looked at just now
+}
+
+function notBytes(): TurnkeepError<'invalid_value'> {
+  return new TurnkeepError('invalid_value', { path: 'source', reason: 'bytes are asked for, as Uint8Array' });
+}

@@ -1,0 +1,66 @@
+import { PART_BYTES } from '../core/attachments/store.ts';
+import { TurnkeepError } from '../core/errors.ts';
+import type { NamespaceId } from '../core/ids.ts';
+import { LIMITS } from '../core/limits.ts';
+import { bytesDigest, StreamDigest } from '../platform/hash.ts';
+import type { Access } from './access.ts';
+import { partsOf } from './attachment-parts.ts';
+import type { AttachmentSource } from './attachment-parts.ts';
+
+export interface PutOptions {
+  /** Bytes that the source may have; `LIMITS.attachmentBytes` when absent, and at most. */
+  readonly maxBytes?: number | undefined;
+  /** Gives up between two chunks. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** An attachment that is there. */
+export interface AttachmentInfo {
+  /** SHA-256 of the bytes in 64 lower-case hexadecimal digits: what a message's file part says. */
+  readonly digest: string;
+  readonly sizeBytes: number;
+}
+
+/** Puts the bytes of a source part by part; the last one makes them an attachment. Whatever fails leaves nothing. */
+export async function upload(
+  access: Access,
+  namespace: NamespaceId,
+  source: AttachmentSource,
+  options: PutOptions,
+): Promise<AttachmentInfo> {
+  const { attachments } = access.backend;
+  const max = limitOf(options);
+  const { now, nonce } = access.surroundings;
+  const name = nonce();
+  const digest = new StreamDigest();
+  const digests: string[] = [];
+  let sizeBytes = 0;
+  let last: Uint8Array | undefined;
+  try {
+    for await (const part of partsOf(source, PART_BYTES, options.signal)) {
+      sizeBytes += part.length;
+      if (sizeBytes > max) throw tooLarge(max, sizeBytes);
+      if (last) await attachments.add(namespace, { upload: name, index: digests.length - 1, bytes: last, now: now() });
+      digest.add(part);
+      digests.push(bytesDigest(part));
+      last = part;
+    }
+    const seal = { upload: name, digest: digest.end(), sizeBytes, parts: digests, last, now: now() };
+    await attachments.finish(namespace, { ...seal, quotaBytes: access.attachmentQuotaBytes });
+    return { digest: seal.digest, sizeBytes };
+  } catch (error) {
+    // What cannot be discarded now, a collection clears.
+    if (digests.length > 1) await attachments.discard(namespace, name).catch(() => undefined);
+    throw error;
+  }
+}
+
+function limitOf({ maxBytes = LIMITS.attachmentBytes }: PutOptions): number {
+  if (!Number.isInteger(maxBytes) || maxBytes < 0)
+    throw new TurnkeepError('invalid_value', { path: 'maxBytes', reason: 'a whole number from 0 on' });
+  return Math.min(maxBytes, LIMITS.attachmentBytes);
+}
+
+function tooLarge(max: number, actual: number): TurnkeepError<'limit_exceeded'> {
+  return new TurnkeepError('limit_exceeded', { limit: 'attachmentBytes', max, actual, path: 'source' });
+}

@@ -1,0 +1,55 @@
+import { attachmentOf, DIGEST } from '../core/attachments/rows.ts';
+import { TurnkeepError } from '../core/errors.ts';
+import type { NamespaceId } from '../core/ids.ts';
+import type { Access } from './access.ts';
+import { AttachmentContent, sealedAttachment } from './attachment-content.ts';
+import type { GetOptions } from './attachment-content.ts';
+import type { AttachmentSource } from './attachment-parts.ts';
+import { upload } from './attachment-upload.ts';
+import type { AttachmentInfo, PutOptions } from './attachment-upload.ts';
+
+/**
+ * Immutable bytes by digest, those of one namespace. A message refers to them by a file part
+ * (`{ type: 'file', mediaType, name?, source: { attachment: digest } }`), which says what they are and are called.
+ *
+ * What is put and not yet referred to is held for a day (see `Namespace.collect`); from the commit that refers to it on
+ * it stays for as long as any words do.
+ */
+export class Attachments {
+  readonly #access: Access;
+  readonly #namespace: NamespaceId;
+
+  constructor(access: Access, namespace: NamespaceId) {
+    this.#access = access;
+    this.#namespace = namespace;
+  }
+
+  /**
+   * Keeps bytes, durable when it answers. The same bytes are kept once, and put again they are held anew. Throws
+   * `limit_exceeded` past the limit of one or the namespace's quota, and what the source throws.
+   */
+  async put(source: AttachmentSource, options: PutOptions = {}): Promise<AttachmentInfo> {
+    return upload(this.#access, this.#namespace, source, options);
+  }
+
+  /** The bytes, or a range of them, read as they are asked for; `attachment_missing` where there are none. */
+  async get(digest: string, options: GetOptions = {}): Promise<AttachmentContent> {
+    assertDigest(digest);
+    const sealed = await sealedAttachment(this.#access, this.#namespace, digest);
+    if (!sealed) throw new TurnkeepError('attachment_missing', { digest });
+    return new AttachmentContent(this.#access, this.#namespace, sealed, options);
+  }
+
+  /** How large it is; `undefined` where there is none. */
+  async stat(digest: string): Promise<AttachmentInfo | undefined> {
+    assertDigest(digest);
+    const row = await this.#access.read(this.#namespace, (rows) => attachmentOf(rows, digest));
+    return row && { digest, sizeBytes: row.sizeBytes };
+  }
+}
+
+function assertDigest(digest: string): void {
+  if (DIGEST.test(digest)) return;
+  const reason = 'an attachment is named by the SHA-256 of its bytes, 64 hexadecimal digits';
+  throw new TurnkeepError('invalid_value', { path: 'digest', reason });
+}
