@@ -57,6 +57,8 @@ import { Inputs, submissionOf, submittedTurn } from './inputs.ts';
 import type { QueuedInput, SubmittedTurn } from './inputs.ts';
 import { assertList } from './list.ts';
 import { ConversationMemories } from './memories.ts';
+import { Operator } from './operator/operator.ts';
+import type { OperatorSettings } from './operator/operator.ts';
 import { assertPageLimit } from './page-limit.ts';
 import { pathOf } from './path-reads.ts';
 import type { PathOptions } from './path-reads.ts';
@@ -456,6 +458,11 @@ export class Conversation {
   /** One launch of an agent. */
   async runRecord(runId: RunId): Promise<Run | undefined> {
     return this.#access.view(({ tree, bodies }) => readRun(tree, bodies, runId));
+  }
+
+  /** Tasks as a user at a terminal knows them, over this conversation's tasks, turns and messages. */
+  operator(settings: OperatorSettings = {}): Operator {
+    return new Operator(this.#access, settings);
   }
 
   /** Finds a literal text in what this conversation sees; see `Namespace.search`. */

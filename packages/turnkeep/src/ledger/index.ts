@@ -53,6 +53,16 @@ export type {
 export type { ConversationPage, ListOptions, Namespace } from './namespace.ts';
 export { openBackend, openLedger } from './open.ts';
 export type { OpenOptions } from './open.ts';
+export { isConfirmation } from './operator/confirmations.ts';
+export type {
+  CompleteOptions,
+  FailOptions,
+  Operator,
+  OperatorSettings,
+  SendOptions,
+  SentTask,
+} from './operator/operator.ts';
+export type { OperatorView, ViewLine } from './operator/view.ts';
 export type { PathOptions } from './path-reads.ts';
 export type { ConversationSearch, SearchOptions, SearchPage } from './search.ts';
 export type { Tasks } from './tasks.ts';

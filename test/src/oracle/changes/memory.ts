@@ -1,5 +1,5 @@
 import { LIMITS } from 'turnkeep/core';
-import type { ConversationId, JsonObject, MemoryId, MessageId } from 'turnkeep/core';
+import type { ConversationId, MemoryId, MessageId } from 'turnkeep/core';
 import type { ChangeOf, Draft, Mark } from '../draft.ts';
 import { withMember } from '../model.ts';
 import type { Memory } from '../model.ts';

@@ -1,0 +1,300 @@
+import type { Change, TaskStatus } from '../../core/change.ts';
+import { derivedId } from '../../core/commit.ts';
+import { receiptOf } from '../../core/decide.ts';
+import { sameJson } from '../../core/encoding.ts';
+import { isTurnkeepError, TurnkeepError } from '../../core/errors.ts';
+import type { ErrorCode } from '../../core/errors.ts';
+import { headerAt } from '../../core/header.ts';
+import type { MessageId, TaskId, TurnId } from '../../core/ids.ts';
+import { parseJson } from '../../core/json.ts';
+import type { Json } from '../../core/json.ts';
+import { KEYS } from '../../core/keys.ts';
+import type { Author, NewMessage, Part } from '../../core/message.ts';
+import { preview } from '../../core/read/listing.ts';
+import { readMessage } from '../../core/read/message.ts';
+import { readActiveTask, readLatestTask } from '../../core/read/tasks.ts';
+import type { Task } from '../../core/read/tasks.ts';
+import type { Receipt } from '../../core/receipt.ts';
+import { partsText } from '../../core/search-text.ts';
+import { findMessage } from '../../core/tree/messages.ts';
+import { pathTo } from '../../core/tree/path.ts';
+import type { View, WriteOptions } from '../access.ts';
+import type { ConversationAccess } from '../conversation-access.ts';
+import { eventOf } from '../receipt-event.ts';
+import { watchConversation } from '../watch.ts';
+import { isConfirmation } from './confirmations.ts';
+import { lastLines, viewOf } from './view.ts';
+import type { OperatorView, ViewLine } from './view.ts';
+
+export interface OperatorSettings {
+  /** Tells a message that only lets a task go on. Absent: `isConfirmation`, in some thirty languages. */
+  readonly confirms?: ((text: string) => boolean) | undefined;
+  /** The title of a task, from what a user says. Absent: its first words. */
+  readonly titleOf?: ((text: string) => string) | undefined;
+  /** Who works on new tasks. */
+  readonly assignee?: string | undefined;
+}
+
+type Send = Pick<WriteOptions, 'idempotencyKey' | 'signal'>;
+
+export interface SendOptions extends Send {
+  readonly author?: Author | undefined;
+  /** While a turn is at work: `busy` (`reject`, when absent), or it is cancelled first. */
+  readonly whenBusy?: 'reject' | 'interrupt' | undefined;
+}
+
+/** What a message began, or went on with. */
+export interface SentTask extends Receipt {
+  readonly taskId: TaskId;
+  /** True where the message is a task of its own; false where it goes on with the active one. */
+  readonly created: boolean;
+  /** At work now: to be ended by `complete` or `fail`. */
+  readonly turnId: TurnId;
+  readonly messageId: MessageId;
+}
+
+export interface CompleteOptions extends Send {
+  /** The task is not done: the answer is a proposal, and waits for approval. */
+  readonly awaits?: 'approval' | undefined;
+  /** Where the outcome is to be found. */
+  readonly outcomeRef?: string | undefined;
+  /** More changes of the same commit: usage, a checkpoint, commitments. */
+  readonly besides?: readonly Change[] | undefined;
+}
+
+export interface FailOptions extends Send {
+  /** What was said until then; kept as an incomplete message. */
+  readonly partial?: readonly Part[] | undefined;
+}
+
+/** Somebody else was quicker: what is to be done is decided anew on what they left. */
+const OVERTAKEN: ReadonlySet<ErrorCode> = new Set(['active_task', 'illegal_transition', 'no_task', 'task_exists']);
+const TRIES = 8;
+
+/**
+ * Tasks as a user at a terminal knows them: each message goes on with the task that is active, or is a task of its own that
+ * follows the last one. Each call is one commit of tasks, turns and messages; the operator itself keeps nothing.
+ */
+export class Operator {
+  readonly #access: ConversationAccess;
+  readonly #confirms: (text: string) => boolean;
+  readonly #titleOf: (text: string) => string;
+  readonly #assignee: string | undefined;
+
+  constructor(access: ConversationAccess, settings: OperatorSettings = {}) {
+    this.#access = access;
+    this.#confirms = settings.confirms ?? isConfirmation;
+    this.#titleOf = settings.titleOf ?? firstWords;
+    this.#assignee = settings.assignee;
+  }
+
+  /**
+   * Says something as the user and starts a turn for it. The active task goes on under a new title (after a confirmation,
+   * its own); one that awaits approval goes on only by a confirmation, and is superseded by anything else. Without an active
+   * task one is created, with the latest as its parent. Sent again with the same key it is done once.
+   */
+  async send(said: string | readonly Part[], options: SendOptions = {}): Promise<SentTask> {
+    const { access } = this.#access;
+    const own = parseJson(typeof said === 'string' ? [{ type: 'text', text: said }] : said, 'said');
+    const prompt = own as unknown as readonly Part[]; // its commit checks the shape
+    const commitId = options.idempotencyKey ?? access.mintCommitId(access.surroundings.now());
+    for (let tries = 1; ; tries++) {
+      const before = await this.#before(commitId);
+      if (before.earlier) return this.#sentBefore(before.earlier, own);
+      try {
+        const changes = this.#changesOf(commitId, prompt, options, before);
+        return sentTask(await this.#access.write(changes, { idempotencyKey: commitId, signal: options.signal }));
+      } catch (error) {
+        if (tries === TRIES || !isTurnkeepError(error) || !OVERTAKEN.has(error.code)) throw error;
+      }
+    }
+  }
+
+  #changesOf(
+    commitId: string,
+    prompt: readonly Part[],
+    { author, whenBusy }: SendOptions,
+    { active, latest }: Before,
+  ): readonly Change[] {
+    const { sha256 } = this.#access.access.surroundings;
+    const turnId = derivedId('turn', commitId, 0, sha256) as TurnId;
+    const text = partsText(prompt);
+    const isConfirmed = this.#confirms(text);
+    const goesOn = active !== undefined && (active.status !== 'awaiting_approval' || isConfirmed);
+    const taskId = goesOn ? active.taskId : (derivedId('task', commitId, 0, sha256) as TaskId);
+    const title = goesOn && isConfirmed ? undefined : this.#titleOf(text);
+    return [
+      ...(goesOn ? [] : endOf(active)),
+      goesOn
+        ? { kind: 'task.amend', taskId, title }
+        : {
+            kind: 'task.create',
+            taskId,
+            title: title ?? firstWords(text),
+            parentTaskId: latest?.taskId,
+            assignee: this.#assignee,
+          },
+      { kind: 'turn.submit', turnId, prompt, author, taskId, whenBusy },
+      { kind: 'turn.advance', turnId, to: 'running' },
+      ...(goesOn && active.status === 'running' ? [] : [moved(taskId, 'running')]),
+    ];
+  }
+
+  /** The first answer to a call that is sent again; `commit_id_reused` where it said something else. */
+  async #sentBefore(earlier: Receipt, said: Json): Promise<SentTask> {
+    const sent = sentTask(earlier);
+    const before = await this.#access.view(({ tree, bodies }) => {
+      const message = findMessage(tree, sent.messageId);
+      return message && readMessage(tree, bodies, message);
+    });
+    const isSame = before === undefined || before.redaction !== undefined || sameJson(before.parts as never, said);
+    if (!isSame) throw new TurnkeepError('commit_id_reused', { commitId: earlier.commitId });
+    return sent;
+  }
+
+  /** The answer of a turn: its messages, its task's end, and its own, in one commit. Sent again it is done once. */
+  async complete(
+    turnId: TurnId,
+    answer: string | readonly NewMessage[],
+    options: CompleteOptions = {},
+  ): Promise<Receipt> {
+    const messages = typeof answer === 'string' ? [assistantSays([{ type: 'text', text: answer }])] : answer;
+    const to = options.awaits === 'approval' ? 'awaiting_approval' : 'completed';
+    return this.#end(turnId, 'completed', options, (task) => [
+      ...messages.map((message) => inTurn(message, turnId, task)),
+      ...(options.besides ?? []),
+      ...(task && task.status !== to ? movesTo(task, to, turnId, options.outcomeRef) : []),
+    ]);
+  }
+
+  /** A turn that came to nothing: what was said until then, why it failed (for users' eyes), and both ends. */
+  async fail(
+    turnId: TurnId,
+    failure: { readonly code: string; readonly message: string },
+    options: FailOptions = {},
+  ): Promise<Receipt> {
+    const { partial } = options;
+    const why: NewMessage = {
+      role: 'system',
+      visibility: 'user',
+      finishReason: failure.code,
+      parts: [{ type: 'text', text: failure.message }],
+    };
+    return this.#end(turnId, 'failed', options, (task) => [
+      ...(partial ? [inTurn({ ...assistantSays(partial), status: 'incomplete' }, turnId, task)] : []),
+      inTurn(why, turnId, task),
+      ...(task ? [moved(task.taskId, 'failed', turnId)] : []),
+    ]);
+  }
+
+  async #end(
+    turnId: TurnId,
+    to: 'completed' | 'failed',
+    { idempotencyKey, signal }: Send,
+    changesOf: (task: Task | undefined) => readonly Change[],
+  ): Promise<Receipt> {
+    const { earlier, active } = await this.#before(idempotencyKey, turnId);
+    if (earlier) {
+      const ended = earlier.events.some((event) => event.kind === 'turn.advance' && event['turnId'] === turnId);
+      if (!ended) throw new TurnkeepError('commit_id_reused', { commitId: earlier.commitId });
+      return earlier;
+    }
+    const changes = [...changesOf(active), { kind: 'turn.advance' as const, turnId, to }];
+    return this.#access.write(changes, { idempotencyKey, signal });
+  }
+
+  /** The task that awaits approval goes on: `awaiting_approval → running`. `undefined` where none does. */
+  async approve(options: Send = {}): Promise<Receipt | undefined> {
+    const { active, earlier } = await this.#before(options.idempotencyKey);
+    if (earlier) return earlier;
+    if (active?.status !== 'awaiting_approval') return undefined;
+    return this.#access.write([moved(active.taskId, 'running')], options);
+  }
+
+  /** The last `count` messages as a terminal shows them, oldest first. */
+  async window(count: number = 8): Promise<readonly ViewLine[]> {
+    return this.#access.view((view) => lastLines(view, count));
+  }
+
+  /** What a terminal shows, with the last `lines` messages. */
+  async view(lines: number = 8): Promise<OperatorView> {
+    return this.#access.view((view) => viewOf(view, lines));
+  }
+
+  /** The view as it is, then anew with each commit; those that come together may be shown as one. */
+  async *watch(options: { readonly lines?: number; readonly signal?: AbortSignal } = {}): AsyncGenerator<OperatorView> {
+    let shown = await this.view(options.lines);
+    yield shown;
+    for await (const { version, erased } of watchConversation(this.#access, {
+      after: shown.version,
+      signal: options.signal,
+    })) {
+      if (erased) return;
+      if (version <= shown.version) continue;
+      shown = await this.view(options.lines);
+      yield shown;
+    }
+  }
+
+  /** What a call finds: its own commit, where it was sent before, and the tasks of the path to a turn or the leaf. */
+  async #before(commitId: string | undefined, turnId?: TurnId): Promise<Before> {
+    const { access, namespace, conversationId } = this.#access;
+    const isThere = await access.read(namespace, (rows) => rows.head(conversationId) !== undefined);
+    if (!isThere) return {};
+    return this.#access.view(({ tree, bodies }) => {
+      const path = () => pathTo(tree, turnId ?? tree.head.leaf);
+      const version = commitId === undefined ? undefined : tree.rows.get(conversationId, KEYS.commit(commitId))?.[0];
+      return {
+        earlier: version === undefined ? undefined : receiptAt({ tree, bodies }, version as number),
+        active: readActiveTask(tree, bodies, path),
+        latest: readLatestTask(tree, bodies, path),
+      };
+    });
+  }
+}
+
+interface Before {
+  readonly earlier?: Receipt | undefined;
+  readonly active?: Task | undefined;
+  readonly latest?: Task | undefined;
+}
+
+function receiptAt({ tree, bodies }: View, version: number): Receipt {
+  const { conversationId } = tree.head;
+  return receiptOf(conversationId, headerAt(tree.rows, bodies.sha256, conversationId, version), true);
+}
+
+function sentTask(receipt: Receipt): SentTask {
+  const { turnId, messageId } = eventOf(receipt, 'turn.submit') as unknown as SentTask;
+  const created = receipt.events.find(({ kind }) => kind === 'task.create');
+  const { taskId } = (created ?? eventOf(receipt, 'task.amend')) as unknown as SentTask;
+  return { ...receipt, taskId, created: created !== undefined, turnId, messageId };
+}
+
+/** A task that awaited approval and got another message instead. */
+function endOf(active: Task | undefined): readonly Change[] {
+  return active ? [moved(active.taskId, 'superseded')] : [];
+}
+
+function moved(taskId: TaskId, to: TaskStatus, turnId?: TurnId, outcomeRef?: string): Change {
+  return { kind: 'task.transition', taskId, to, turnId, outcomeRef };
+}
+
+/** A task that nobody has started is started first: from `created` it cannot be completed. */
+function movesTo(task: Task, to: TaskStatus, turnId: TurnId, outcomeRef: string | undefined): readonly Change[] {
+  const start = task.status === 'created' ? [moved(task.taskId, 'running', turnId)] : [];
+  return [...start, moved(task.taskId, to, turnId, outcomeRef)];
+}
+
+function assistantSays(parts: readonly Part[]): NewMessage {
+  return { role: 'assistant', parts };
+}
+
+function inTurn(message: NewMessage, turnId: TurnId, task: Task | undefined): Change {
+  return { kind: 'message.append', message: task ? { taskId: task.taskId, ...message } : message, turnId };
+}
+
+/** What a user said in so many words as fit a line; something where there are none. */
+function firstWords(text: string): string {
+  return preview({ parts: [{ type: 'text', text }] }) || '…';
+}
