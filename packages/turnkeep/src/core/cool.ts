@@ -1,7 +1,6 @@
 import type { RowReader } from './backend.ts';
 import { decode } from './encoding.ts';
 import type { ConversationId } from './ids.ts';
-import type { Json } from './json.ts';
 import type { LogHeader, LogRecord } from './log.ts';
 import type { ChangeEvent } from './receipt.ts';
 
@@ -46,6 +45,24 @@ export function* coolable(
   }
 }
 
+/**
+ * The version up to which the commits of a conversation may cool: the one before the commit that brought the oldest message
+ * which stays hot; 0 where none may. Reads the log from its end, so far as messages stay hot.
+ */
+export function coolBound(rows: RowReader, conversationId: ConversationId, hotMessages: number): number {
+  const head = rows.head(conversationId);
+  if (!head || head.erasedAt !== null || head.messages <= hotMessages) return 0;
+  const oldestHot = head.lastSequence - hotMessages + 1;
+  let bound = head.version;
+  for (let { version } = head; version > 0; version--) {
+    const log = rows.log(conversationId, version);
+    const newest = log ? newestIn(log) : Infinity;
+    if (newest >= oldestHot) bound = version - 1;
+    else if (newest > 0) return bound;
+  }
+  return bound;
+}
+
 /** The next commits that cool together, by a policy; none where none may. */
 export function nextToCool(
   rows: RowReader,
@@ -71,9 +88,9 @@ function newestIn(log: LogRecord): number {
   return events.reduce((newest, event) => Math.max(newest, sequenceIn(event)), 0);
 }
 
-/** An event that names a message with its sequence brought it, or found it there. */
-function sequenceIn({ messageId, sequence }: ChangeEvent & { messageId?: Json; sequence?: Json }): number {
-  return messageId !== undefined && typeof sequence === 'number' ? sequence : 0;
+/** An event that names a message with its sequence brought it, unless it found it there. */
+function sequenceIn({ messageId, sequence, noop }: ChangeEvent): number {
+  return messageId !== undefined && noop !== true && typeof sequence === 'number' ? sequence : 0;
 }
 
 function eventsOf({ header }: LogRecord): LogHeader['events'] | undefined {

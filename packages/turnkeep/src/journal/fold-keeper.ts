@@ -202,6 +202,11 @@ export class FoldKeeper {
     await merging;
   }
 
+  /** A segment was replaced by another file that says the same: who has it open opens it again. */
+  async noteRewrite(): Promise<void> {
+    await this.#commit((state) => ({ ...state, rewrites: state.rewrites + 1 }));
+  }
+
   async #mergeGroups(): Promise<void> {
     for (let group = this.#group(); group && !this.#isPaused; group = this.#group())
       await this.#merge(group.start, group.count, 0);

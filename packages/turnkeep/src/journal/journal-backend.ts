@@ -21,6 +21,7 @@ import type { Processes } from '../platform/processes.ts';
 import { ScratchFiles } from '../platform/scratch-files.ts';
 import { examineJournal } from './examine.ts';
 import { AttachmentFiles } from './attachment-files.ts';
+import { Cooler } from './cooler.ts';
 import { CommitQueue } from './commit-queue.ts';
 import type { Answer } from './commit-queue.ts';
 import { assertNoDoubt } from './doubts.ts';
@@ -40,6 +41,7 @@ import { scrub } from './scrub.ts';
 import { searchCandidates } from './search.ts';
 import { IndexDamage, storeError } from './store-error.ts';
 import type { StoreParts } from './store-parts.ts';
+import { Upkeep } from './upkeep.ts';
 import { verifyFiles } from './verify-store.ts';
 
 const TRAITS: Traits = {
@@ -56,6 +58,8 @@ export interface Writing {
   readonly lock: Lock;
   readonly log: LogWriter;
   readonly mark: MarkWriter;
+  /** Newest messages of a conversation that stay hot. */
+  readonly hotMessages: number;
 }
 
 /**
@@ -72,6 +76,9 @@ export class JournalBackend implements Backend {
   readonly #writing: Writing | undefined;
   readonly #reader: Reader | undefined;
   readonly #queue: CommitQueue;
+  readonly #upkeep = new Upkeep();
+  /** Absent in a handle that only reads. */
+  readonly #cooler: Cooler | undefined;
   readonly #listeners: Listeners;
   /** Readings wait for it: the index is being built anew, or a reader catches up. */
   #gate: Promise<unknown> = Promise.resolve();
@@ -85,6 +92,7 @@ export class JournalBackend implements Backend {
     this.#writing = 'log' in access ? access : undefined;
     this.#reader = 'log' in access ? undefined : access;
     this.#queue = new CommitQueue((group) => this.#writeGroup(group));
+    this.#cooler = this.#writing && new Cooler(parts, { ...this.#writing, queue: this.#queue, upkeep: this.#upkeep });
     this.#listeners = new Listeners(this.#reader && (() => this.#catchUp()));
     this.attachments = new JournalAttachments(
       {
@@ -93,7 +101,7 @@ export class JournalBackend implements Backend {
         rows: (namespace) => this.#rowsOf(namespace),
         alone: (work) => this.#queue.alone(work),
         append: (namespace, writes) => this.#append([{ namespace, writes }]),
-        scrub: (namespace) => scrub(this.#parts, this.#writer().log, this.#queue, namespace),
+        scrub: (namespace) => this.#scrub(namespace),
         sha256,
       },
       new AttachmentFiles(parts.fs, parts.directory, sha256),
@@ -103,7 +111,9 @@ export class JournalBackend implements Backend {
   async commit(envelope: Envelope, signal?: AbortSignal): Promise<Receipt> {
     this.#assertOpen(signal);
     this.#writer();
-    return this.#queue.push(envelope, signal);
+    const receipt = await this.#queue.push(envelope, signal);
+    this.#cooler?.wrote(envelope.commit.namespace, receipt);
+    return receipt;
   }
 
   async read<Result>(namespace: NamespaceId, reading: (rows: RowReader) => Result): Promise<Result> {
@@ -133,13 +143,19 @@ export class JournalBackend implements Backend {
 
   async collect(namespace: NamespaceId, signal?: AbortSignal): Promise<number> {
     this.#assertOpen(signal);
-    const { log } = this.#writer();
+    this.#writer();
     let removed = 0;
     for (let next = await this.#uncollected(namespace); next !== undefined; next = await this.#uncollected(namespace)) {
       removed += await this.#collectOne(namespace, next, signal);
     }
-    await scrub(this.#parts, log, this.#queue, namespace);
+    await this.#scrub(namespace);
     return removed;
+  }
+
+  /** Nothing else rewrites segments meanwhile. */
+  #scrub(namespace: NamespaceId): Promise<void> {
+    const { log } = this.#writer();
+    return this.#upkeep.run(() => scrub(this.#parts, log, this.#queue, namespace));
   }
 
   #uncollected(namespace: NamespaceId): Promise<ConversationId | undefined> {
@@ -164,9 +180,10 @@ export class JournalBackend implements Backend {
     return removed;
   }
 
-  /** Here nothing cools yet. */
-  async cool(_namespace: NamespaceId, _options?: CoolOptions): Promise<number> {
-    return 0;
+  async cool(namespace: NamespaceId, options: CoolOptions = {}): Promise<number> {
+    this.#assertOpen(options.signal);
+    this.#writer();
+    return this.#cooler?.cool(namespace, options) ?? 0;
   }
 
   async verify(signal?: AbortSignal): Promise<readonly StoreFault[]> {
@@ -204,6 +221,7 @@ export class JournalBackend implements Backend {
 
   async #closeNow(): Promise<void> {
     this.#listeners.close();
+    await this.#cooler?.close();
     await this.#queue.drained();
     this.attachments.close();
     await this.#parts.folds.pause();

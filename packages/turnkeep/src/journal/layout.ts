@@ -17,10 +17,20 @@ export const LAYOUT = {
 export const TEMPORARY = '.tmp';
 
 const SEGMENT = /^(\d{4,})\.jsonl$/;
+const ARCHIVE = /^(\d{4,})\.tka$/;
 const RUN = /^(\d{4,})\.run$/;
 
 export function segmentName(number: number): string {
   return `${String(number).padStart(4, '0')}.jsonl`;
+}
+
+export function archiveName(number: number): string {
+  return `${String(number).padStart(4, '0')}.tka`;
+}
+
+/** The numbers of the archived segments among some names, in order. */
+export function archiveNumbers(names: readonly string[]): readonly number[] {
+  return numbersOf(names, ARCHIVE);
 }
 
 export function runName(number: number): string {

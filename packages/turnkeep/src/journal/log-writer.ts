@@ -69,6 +69,15 @@ export class LogWriter {
     this.#markEnd();
   }
 
+  /** Ends the segment: the next group begins another one. */
+  async roll(): Promise<void> {
+    if (this.#end.byte === 0) return;
+    this.close();
+    this.#end = { segment: this.#end.segment + 1, byte: 0, n: this.#end.n };
+    this.#parts.index.recent.position = this.#end;
+    this.#markEnd();
+  }
+
   async #write(file: JournalFile, bytes: Buffer, start: Position): Promise<void> {
     try {
       file.write(bytes, start.byte);

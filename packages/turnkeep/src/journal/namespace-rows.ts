@@ -56,7 +56,8 @@ export class NamespaceRows implements RowReader {
     if (meta.ns !== this.#namespace || meta.conversation !== conversation || meta.version !== version) {
       throw corruptAt(placeName(place), `it holds version ${meta.version} of another place`);
     }
-    return place.edit ? applyEdit(log, place.edit) : log;
+    const edited = place.edit ? applyEdit(log, place.edit) : log;
+    return this.#segments.tier(place) === 'cool' ? { ...edited, tier: 'cool' } : edited;
   }
 
   heads(query: HeadQuery): readonly Head[] {

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { HOT_MESSAGES } from '../core/cool.ts';
 import type { Sha256 } from '../core/digest.ts';
 import { TurnkeepError } from '../core/errors.ts';
 import { sha256 } from '../platform/hash.ts';
@@ -28,6 +29,8 @@ export interface JournalOptions {
   /** Reads beside a writer, without its lock, and changes nothing. */
   readonly readOnly?: boolean | undefined;
   readonly settings?: Partial<JournalSettings> | undefined;
+  /** Newest messages of a conversation that stay hot; 512 by default. Older ones cool by and by. */
+  readonly hotMessages?: number | undefined;
   /** For tests: a file system that fails, and processes that die. */
   readonly fileSystem?: FileSystem | undefined;
   readonly processes?: Processes | undefined;
@@ -38,6 +41,7 @@ interface Surroundings {
   readonly directory: string;
   readonly processes: Processes;
   readonly settings: JournalSettings;
+  readonly hotMessages: number;
 }
 
 /**
@@ -50,6 +54,7 @@ export async function openJournal(directory: string, options: JournalOptions = {
     directory: resolve(directory),
     processes: options.processes ?? realProcesses,
     settings: { ...DEFAULT_SETTINGS, ...options.settings },
+    hotMessages: options.hotMessages ?? HOT_MESSAGES,
   };
   const digest = options.sha256 ?? sha256;
   try {
@@ -86,7 +91,7 @@ async function openToWrite(surroundings: Surroundings, digest: Sha256): Promise<
 }
 
 async function openLocked(surroundings: Surroundings, lock: Lock, digest: Sha256): Promise<JournalBackend> {
-  const { fs, directory, processes, settings } = surroundings;
+  const { fs, directory, processes, settings, hotMessages } = surroundings;
   const manifest = await manifestOf(fs, directory);
   const parts = storeParts(fs, directory, manifest.store, settings);
   await makeDirectories(parts);
@@ -96,7 +101,8 @@ async function openLocked(surroundings: Surroundings, lock: Lock, digest: Sha256
   await mark.sync();
   await fs.syncDirectory(directory);
   lock.settle();
-  const backend = new JournalBackend(parts, digest, processes, { lock, mark, log: new LogWriter(parts, mark, end) });
+  const writing = { lock, mark, log: new LogWriter(parts, mark, end), hotMessages };
+  const backend = new JournalBackend(parts, digest, processes, writing);
   parts.folds.maintain();
   return backend;
 }

@@ -11,7 +11,7 @@ export interface Place {
   readonly edit?: Words | undefined;
 }
 
-/** A row; a commit that moved to an archive will have a text as its first member. */
+/** A row. An archive answers the bytes of its segment at the same places. */
 export function packPlace({ segment, byte, length, edit }: Place): RowValue {
   if (!edit) return [segment, byte, length];
   return [segment, byte, length, edit.header, edit.nonce, edit.gone, (edit.redactions ?? null) as RowValue[number]];

@@ -10,6 +10,7 @@ import type { Position } from './position.ts';
 import { replay, othersTurn } from './replay.ts';
 import type { Replayed } from './replay.ts';
 import { placeName } from './segments.ts';
+import { isArchived, numbersOfSegments, sweepArchives } from './segment-files.ts';
 import { IndexDamage } from './store-error.ts';
 import type { StoreParts } from './store-parts.ts';
 import type { Unfinished } from './tail.ts';
@@ -23,6 +24,7 @@ const COPY_BYTES = 1_048_576;
  */
 export async function recover(parts: StoreParts, refreshes: boolean): Promise<Position> {
   const { folds, index } = parts;
+  sweepArchives(parts);
   const mark = await soundMark(parts);
   try {
     folds.load(mark?.fold);
@@ -78,7 +80,7 @@ function lineStart(file: JournalFile, end: number): number {
 /** The mark; one that is damaged is set aside, since the next one is written in its place. */
 async function soundMark(parts: StoreParts): Promise<DurableMark | undefined> {
   const mark = readMark(parts.fs, parts.directory);
-  const isNew = segmentNumbers(parts.fs.list(parts.segmentsDirectory) ?? []).length === 0;
+  const isNew = numbersOfSegments(parts).length === 0;
   if (mark || isNew) return mark;
   const bytes = readWhole(parts.fs, `${parts.directory}/${LAYOUT.durable}`) ?? Buffer.alloc(0);
   await parts.damaged.setAside(LAYOUT.durable, bytes, LAYOUT.durable, 'it was damaged or missing, and is written anew');
@@ -140,6 +142,7 @@ function copyOnto(file: JournalFile, from: number): void {
 
 /** Sets aside what no sync reached, and cuts it off. */
 async function cutOff(parts: StoreParts, { segment, byte }: Unfinished): Promise<void> {
+  if (isArchived(parts, segment)) return;
   const path = `${parts.segmentsDirectory}/${segmentName(segment)}`;
   const file = parts.fs.open(path, 'update');
   try {
@@ -161,8 +164,7 @@ async function cutOff(parts: StoreParts, { segment, byte }: Unfinished): Promise
  */
 async function endOf(parts: StoreParts, { position }: Replayed, mark: DurableMark | undefined): Promise<Position> {
   const { folds } = parts;
-  const numbers = segmentNumbers(parts.fs.list(parts.segmentsDirectory) ?? []);
-  const last = numbers.at(-1) ?? 0;
+  const last = numbersOfSegments(parts).at(-1) ?? 0;
   const known = Math.max(folds.position.segment, mark?.segment ?? 0);
   const n = Math.max(position.n, mark?.n ?? 0);
   if (last === 0 && known <= 1 && n === 0) return LOG_START;
@@ -170,6 +172,8 @@ async function endOf(parts: StoreParts, { position }: Replayed, mark: DurableMar
   const isWhole = last === position.segment && size === position.byte && !(mark && isBefore(position, mark));
   if (last === known && size < durableBytes(last, folds.position, mark))
     await noteCut(parts, { segment: last, byte: size });
+  // Nothing is added to an archive: the next segment may have begun, without a line in it.
+  if (isWhole && isArchived(parts, last)) return { segment: last + 1, byte: 0, n };
   if (!isWhole) return { segment: Math.max(last, known) + 1, byte: 0, n };
   if (size === 0 || (await endsWithLineFeed(parts, last, size))) return position;
   return { ...position, byte: size + 1 };

@@ -2,10 +2,9 @@ import { afterPoll } from '../platform/timers.ts';
 import { applyLine, changeOfLine } from './apply.ts';
 import { doubtsOf } from './doubts.ts';
 import type { DurableMark } from './durable-mark.ts';
-import { openIfThere } from './files.ts';
-import { segmentName, segmentNumbers } from './layout.ts';
 import { LOG_START, isBefore } from './position.ts';
 import type { Position } from './position.ts';
+import { numbersOfSegments, openSegment } from './segment-files.ts';
 import type { StoreParts } from './store-parts.ts';
 import { Tail } from './tail.ts';
 import type { Damage, Unfinished } from './tail.ts';
@@ -63,7 +62,7 @@ export function* walkLog(
   from: Pick<Position, 'segment' | 'byte'>,
   to?: Position,
 ): Generator<readonly Found[]> {
-  for (const segment of isBefore(LOG_START, from) ? numbersOf(parts) : inOrderOfLines(parts)) {
+  for (const segment of isBefore(LOG_START, from) ? numbersOfSegments(parts) : inOrderOfLines(parts)) {
     if (segment < from.segment || (to && segment > to.segment)) continue;
     const start = segment === from.segment ? from.byte : 0;
     const end = to && segment === to.segment ? to.byte : undefined;
@@ -71,14 +70,10 @@ export function* walkLog(
   }
 }
 
-function numbersOf({ fs, segmentsDirectory }: StoreParts): readonly number[] {
-  return segmentNumbers(fs.list(segmentsDirectory) ?? []);
-}
-
 /** Segments in the order of their first lines: that of their names, unless somebody swapped files. */
 function inOrderOfLines(parts: StoreParts): readonly number[] {
   let last = 0;
-  const firsts = numbersOf(parts).map((segment) => {
+  const firsts = numbersOfSegments(parts).map((segment) => {
     last = firstLine(parts, segment) ?? last;
     return { segment, first: last };
   });
@@ -94,16 +89,16 @@ function firstLine(parts: StoreParts, segment: number): number | undefined {
 }
 
 function* walkFile(
-  { fs, segmentsDirectory, store }: StoreParts,
+  parts: StoreParts,
   segment: number,
   from: number,
   to: number | undefined,
 ): Generator<readonly Found[]> {
   // A handle of its own: it is read while others have their turn.
-  const file = openIfThere(fs, `${segmentsDirectory}/${segmentName(segment)}`);
+  const file = openSegment(parts, segment);
   if (!file) return;
   try {
-    yield* walkSegment(file, store, { segment, from, to });
+    yield* walkSegment(file, parts.store, { segment, from, to });
   } finally {
     file.close();
   }

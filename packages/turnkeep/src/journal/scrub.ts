@@ -2,14 +2,15 @@ import type { NamespaceId } from '../core/ids.ts';
 import { numbersIn } from '../core/keys.ts';
 import { markForScrub } from './apply.ts';
 import type { LineMeta } from './commit-line.ts';
+import { archiveSegment } from './archive-writer.ts';
 import type { CommitQueue } from './commit-queue.ts';
-import { openIfThere } from './files.ts';
 import { INDEX, NO_CONVERSATION } from './index-keys.ts';
 import { segmentName, TEMPORARY } from './layout.ts';
 import type { LogWriter } from './log-writer.ts';
 import { LOG_START } from './position.ts';
 import { othersTurn, walkLog } from './replay.ts';
 import { attachmentNamedBy, scrubbedLine } from './scrub-line.ts';
+import { openSegment } from './segment-files.ts';
 import type { StoreParts } from './store-parts.ts';
 
 const COPY_BYTES = 1_048_576;
@@ -94,7 +95,7 @@ function pendingLines(parts: StoreParts, namespace: NamespaceId): ReadonlyMap<nu
 async function rewrite(parts: StoreParts, segment: number, places: readonly LinePlace[]): Promise<void> {
   const { fs, segments, segmentsDirectory, index } = parts;
   const path = `${segmentsDirectory}/${segmentName(segment)}`;
-  const source = openIfThere(fs, path);
+  const source = openSegment(parts, segment);
   if (!source) return;
   const copy = fs.open(path + TEMPORARY, 'replace');
   try {
@@ -111,12 +112,18 @@ async function rewrite(parts: StoreParts, segment: number, places: readonly Line
       const filled = source.read(line, byte);
       copy.write(Buffer.from(scrubbedLine(index, line.subarray(0, filled))), byte);
     }
-    await copy.sync();
+    const cool = source.coolStretches();
+    if (cool.length > 0) {
+      await archiveSegment(parts, segment, copy, cool);
+      fs.remove(path + TEMPORARY);
+    } else {
+      await copy.sync();
+      fs.rename(path + TEMPORARY, path);
+    }
   } finally {
     source.close();
     copy.close();
   }
-  fs.rename(path + TEMPORARY, path);
   await fs.syncDirectory(segmentsDirectory);
   segments.forget();
 }

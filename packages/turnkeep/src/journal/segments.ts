@@ -1,12 +1,15 @@
 import { TurnkeepError } from '../core/errors.ts';
+import type { Tier } from '../core/log.ts';
+import type { SegmentFile } from './archive-file.ts';
 import { readCommit } from './commit-line.ts';
 import type { ReadCommit } from './commit-line.ts';
-import { openIfThere } from './files.ts';
-import type { FileSystem, JournalFile } from './file-system.ts';
+import type { JournalFile } from './file-system.ts';
 import { readFrame } from './frame.ts';
 import type { Frame } from './frame.ts';
 import { segmentName } from './layout.ts';
 import type { Place } from './place.ts';
+import { openSegment } from './segment-files.ts';
+import type { SegmentsPlace } from './segment-files.ts';
 
 const OPEN_FILES = 64;
 const CACHED_BYTES = 4_194_304;
@@ -18,15 +21,13 @@ interface CachedCommit {
 
 /** Reads lines of the segments by their place, each digest checked. */
 export class Segments {
-  readonly #fs: FileSystem;
-  readonly #directory: string;
-  readonly #files = new Map<number, JournalFile>();
+  readonly #where: SegmentsPlace;
+  readonly #files = new Map<number, SegmentFile>();
   readonly #commits = new Map<string, CachedCommit>();
   #cachedBytes = 0;
 
-  constructor(fs: FileSystem, directory: string) {
-    this.#fs = fs;
-    this.#directory = directory;
+  constructor(where: SegmentsPlace) {
+    this.#where = where;
   }
 
   /** The commit at a place as its line has it, words that an edit took included. `corrupt` where it is not whole. */
@@ -46,8 +47,13 @@ export class Segments {
     const bytes = Buffer.allocUnsafe(place.length);
     const filled = file.read(bytes, place.byte);
     const frame = readFrame(bytes, 0, filled);
-    if ('reason' in frame) throw corruptAt(this.placeWithLine(place), frame.reason);
+    if ('reason' in frame) throw corruptAt(this.placeWithLine(place), file.flawAt(place.byte) ?? frame.reason);
     return frame;
+  }
+
+  /** Where the line at a place lies. */
+  tier({ segment, byte }: Pick<Place, 'segment' | 'byte'>): Tier {
+    return this.file(segment)?.tierAt(byte) ?? 'hot';
   }
 
   /** Where something stands, for a person: file, byte and line. */
@@ -58,10 +64,10 @@ export class Segments {
   }
 
   /** A segment open for reading; `undefined` where it is missing. */
-  file(segment: number): JournalFile | undefined {
+  file(segment: number): SegmentFile | undefined {
     const open = this.#files.get(segment);
     if (open) return open;
-    const file = openIfThere(this.#fs, `${this.#directory}/${segmentName(segment)}`);
+    const file = openSegment(this.#where, segment);
     if (!file) return undefined;
     this.#files.set(segment, file);
     for (const [oldest, old] of this.#files) {

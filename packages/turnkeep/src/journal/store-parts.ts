@@ -11,6 +11,8 @@ export interface StoreParts {
   readonly fs: FileSystem;
   readonly directory: string;
   readonly segmentsDirectory: string;
+  /** Archives of segments; it comes with the first of them. */
+  readonly archivesDirectory: string;
   /** The store's own number, in the manifest and in every line. */
   readonly store: string;
   readonly settings: JournalSettings;
@@ -23,15 +25,17 @@ export interface StoreParts {
 export function storeParts(fs: FileSystem, directory: string, store: string, settings: JournalSettings): StoreParts {
   const index = new IndexState();
   const segmentsDirectory = `${directory}/${LAYOUT.segments}`;
+  const archivesDirectory = `${directory}/${LAYOUT.archives}`;
   return {
     fs,
     directory,
     segmentsDirectory,
+    archivesDirectory,
     store,
     settings,
     index,
     folds: new FoldKeeper(fs, directory, store, index, settings),
-    segments: new Segments(fs, segmentsDirectory),
+    segments: new Segments({ fs, segmentsDirectory, archivesDirectory, store }),
     damaged: new Damaged(fs, directory),
   };
 }

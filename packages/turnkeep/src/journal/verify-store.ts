@@ -1,14 +1,16 @@
 import type { StoreFault } from '../core/backend.ts';
+import { ArchiveFile } from './archive-file.ts';
 import { INDEX } from './index-keys.ts';
 import { findManifest } from './manifest.ts';
 import { readMark } from './durable-mark.ts';
 import { readFold } from './fold-state.ts';
-import { LAYOUT } from './layout.ts';
+import { archiveName, archiveNumbers, LAYOUT } from './layout.ts';
 import { unpackPlace } from './place.ts';
 import { LOG_START } from './position.ts';
 import type { Position } from './position.ts';
 import { othersTurn, walkLog } from './replay.ts';
 import { placeName } from './segments.ts';
+import { openArchive } from './segment-files.ts';
 import { IndexDamage } from './store-error.ts';
 import type { StoreParts } from './store-parts.ts';
 import { Tail } from './tail.ts';
@@ -24,6 +26,7 @@ export async function verifyFiles(
   return [
     ...smallFileFaults(parts),
     ...(await segmentFaults(parts, end, signal)),
+    ...(await archiveFaults(parts, signal)),
     ...(await runFaults(parts, signal)),
     ...parts.folds.state.doubts.map(({ place, reason }) => fault('lost', place, reason)),
     ...parts.damaged
@@ -85,6 +88,26 @@ function indexProblem(parts: StoreParts, { segment, byte, length, meta }: FoundL
     if (error instanceof IndexDamage) return undefined;
     throw error;
   }
+}
+
+async function archiveFaults(parts: StoreParts, signal: AbortSignal | undefined): Promise<readonly StoreFault[]> {
+  const faults: StoreFault[] = [];
+  for (const segment of archiveNumbers(parts.fs.list(parts.archivesDirectory) ?? [])) {
+    const place = `${LAYOUT.archives}/${archiveName(segment)}`;
+    const archive = openArchive(parts, segment);
+    if (typeof archive === 'string') faults.push(fault('archive', place, archive));
+    if (!(archive instanceof ArchiveFile)) continue;
+    try {
+      for (const problem of archive.check()) {
+        if (problem) faults.push(fault('archive', place, problem.reason));
+        await othersTurn();
+        signal?.throwIfAborted();
+      }
+    } finally {
+      archive.close();
+    }
+  }
+  return faults;
 }
 
 async function runFaults({ index }: StoreParts, signal: AbortSignal | undefined): Promise<readonly StoreFault[]> {

@@ -58,7 +58,7 @@ export async function openBackend(url: string, options: OpenOptions = {}): Promi
   if (scheme === 'journal:' && place !== '') {
     assertThere(place, options);
     const { openJournal } = await import('../journal/index.ts');
-    return openJournal(place, { readOnly: options.readOnly });
+    return openJournal(place, { readOnly: options.readOnly, hotMessages });
   }
   if (scheme === 'postgres:' || scheme === 'postgresql:') {
     const { openPostgresUrl } = await import('../postgres/index.ts');

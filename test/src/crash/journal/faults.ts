@@ -71,7 +71,7 @@ class Machine {
   }
 }
 
-/** Turns of several conversations at once, then a redaction and an erasure, and what maintenance does with them. */
+/** Turns of several conversations at once, then a redaction and an erasure, what maintenance does with them, and a cooling. */
 async function workload(backend: Backend, sender: Sender, from: number): Promise<void> {
   for (let k = from; k < from + TURNS; k++) {
     await Promise.all(CONVERSATIONS.map((conversation) => sender.send(backend, turnOf(conversation, k))));
@@ -80,6 +80,9 @@ async function workload(backend: Backend, sender: Sender, from: number): Promise
   await sender.send(backend, redactionOf('b', from + 1));
   await sender.send(backend, turnOf(`gone-${from}`, 0));
   await sender.send(backend, erasureOf(`gone-${from}`));
+  await backend.collect('crash');
+  await backend.cool('crash', { hotMessages: 3 });
+  await sender.send(backend, redactionOf('a', from));
   await backend.collect('crash');
   await sender.send(backend, turnOf('a', from + TURNS - 1));
 }

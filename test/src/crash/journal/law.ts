@@ -71,6 +71,7 @@ export async function contents(backend: Backend): Promise<string> {
 }
 
 function conversationText(rows: RowReader, id: string, version: number): string {
-  const logs = Array.from({ length: version }, (_, at) => rows.log(id, at + 1));
+  // Which tier a commit is of depends on when it was cooled, and on nothing else.
+  const logs = Array.from({ length: version }, (_, at) => ({ ...rows.log(id, at + 1), tier: undefined }));
   return JSON.stringify([rows.head(id), rows.scan(id, { from: '', to: '\u{10ffff}' }), logs]);
 }

@@ -1,0 +1,50 @@
+import { ArchiveFile, plainSegment } from './archive-file.ts';
+import type { SegmentFile } from './archive-file.ts';
+import { openIfThere } from './files.ts';
+import { archiveName, archiveNumbers, segmentName, segmentNumbers, TEMPORARY } from './layout.ts';
+import type { StoreParts } from './store-parts.ts';
+
+/** Where segments and their archives are. */
+export type SegmentsPlace = Pick<StoreParts, 'fs' | 'segmentsDirectory' | 'archivesDirectory' | 'store'>;
+
+/** The numbers of all segments, archived ones too, in order. */
+export function numbersOfSegments({ fs, segmentsDirectory, archivesDirectory }: SegmentsPlace): readonly number[] {
+  const plain = segmentNumbers(fs.list(segmentsDirectory) ?? []);
+  const archived = archiveNumbers(fs.list(archivesDirectory) ?? []);
+  return [...new Set([...plain, ...archived])].sort((left, right) => left - right);
+}
+
+/** A segment open for reading, out of its archive where it has a sound one; `undefined` where it is missing. */
+export function openSegment(where: SegmentsPlace, segment: number): SegmentFile | undefined {
+  const archive = openArchive(where, segment);
+  if (archive instanceof ArchiveFile) return archive;
+  const file = openIfThere(where.fs, `${where.segmentsDirectory}/${segmentName(segment)}`);
+  return file && plainSegment(file);
+}
+
+/** The archive of a segment, or why what stands there is none; `undefined` where nothing does. */
+export function openArchive(
+  { fs, archivesDirectory, store }: SegmentsPlace,
+  segment: number,
+): ArchiveFile | string | undefined {
+  return ArchiveFile.open(fs, `${archivesDirectory}/${archiveName(segment)}`, { store, segment });
+}
+
+/** True where a segment is read out of its archive: nothing is ever added to it. */
+export function isArchived(where: SegmentsPlace, segment: number): boolean {
+  const archive = openArchive(where, segment);
+  if (!(archive instanceof ArchiveFile)) return false;
+  archive.close();
+  return true;
+}
+
+/** Removes what a crash left behind an archiving: the segment beside its archive, and files that were not finished. */
+export function sweepArchives(where: SegmentsPlace): void {
+  const { fs, archivesDirectory, segmentsDirectory } = where;
+  const names = fs.list(archivesDirectory) ?? [];
+  for (const name of names) if (name.endsWith(TEMPORARY)) fs.remove(`${archivesDirectory}/${name}`);
+  const plain = new Set(segmentNumbers(fs.list(segmentsDirectory) ?? []));
+  for (const segment of archiveNumbers(names)) {
+    if (plain.has(segment) && isArchived(where, segment)) fs.remove(`${segmentsDirectory}/${segmentName(segment)}`);
+  }
+}
