@@ -6,6 +6,7 @@ import { cooling } from './cooling.ts';
 import { durability } from './durability.ts';
 import { history } from './history.ts';
 import { importing } from './importing.ts';
+import { lastMessages } from './last-messages.ts';
 import { load } from './load.ts';
 import { longConversation } from './long-conversation.ts';
 import { opening } from './opening.ts';
@@ -21,6 +22,7 @@ export const WORKLOADS: readonly Workload[] = [
   committers,
   load,
   history,
+  lastMessages,
   longConversation,
   constantPart,
   reading,
