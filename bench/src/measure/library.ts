@@ -18,7 +18,7 @@ export const NAMESPACE = 'bench';
 export const LONG = 'long';
 
 const SHORT_MESSAGES = 600;
-const TURNS_A_COMMIT = 5;
+const TURNS_A_COMMIT = 20;
 /** Conversations that grow at a time, each a commit after the other: they share syncs. */
 const WRITERS = 64;
 const MESSAGE_CHARACTERS = 200;
