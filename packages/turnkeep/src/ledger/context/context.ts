@@ -22,7 +22,7 @@ import type { ContextLeftOut, ContextRepair, ContextReport } from './report.ts';
 import { builtRequest, userText } from './request.ts';
 import type { BuiltRequest, ContextRequest } from './request.ts';
 import { firstAfter } from './summary-batch.ts';
-import { defaultCounter, tokensOf } from './tokens.ts';
+import { counterOnce, defaultCounter, tokensOf } from './tokens.ts';
 import type { TokenCounter } from './tokens.ts';
 import { Transcript } from './transcript.ts';
 import type { Line } from './transcript.ts';
@@ -78,7 +78,7 @@ interface Facts extends NoteSources {
  */
 export async function contextOf(access: ConversationAccess, policy: ContextPolicy): Promise<ContextAnswer> {
   const full = fullPolicy(policy);
-  const counter = policy.counter ?? (await defaultCounter());
+  const counter = counterOnce(policy.counter ?? (await defaultCounter()));
   const facts = await access.view((view) => factsOf(view, full));
   return new Assembly(access, full, counter, facts).answer();
 }

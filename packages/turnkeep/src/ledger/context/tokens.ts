@@ -45,6 +45,18 @@ function inSlices(count: (text: string) => number): TokenCounter {
   };
 }
 
+/** The same counter, which counts each text once. For one request: it keeps the texts. */
+export function counterOnce(counter: TokenCounter): TokenCounter {
+  const known = new Map<string, number>();
+  return {
+    count(text) {
+      const tokens = known.get(text) ?? counter.count(text);
+      known.set(text, tokens);
+      return tokens;
+    },
+  };
+}
+
 /** The tokens of a value: of every text, number and key in it. What JSON puts between them is not counted. */
 export function tokensOf(value: Json | undefined, counter: TokenCounter): number {
   if (value === undefined) return 0;
