@@ -135,7 +135,7 @@ function blocksFor(part: Part, message: MessageContent, context: RenderContext):
 
 function isShownWithCall(part: ToolResultPart, message: MessageContent, context: RenderContext): boolean {
   const here = message.parts.some((call) => call.type === 'tool_call' && call.callId === part.callId);
-  return here || context.isCalled(part.callId);
+  return here || context.callOf(part.callId) !== undefined;
 }
 
 function ownResult(call: ToolCallPart, message: MessageContent, context: RenderContext): ToolResultPart | undefined {

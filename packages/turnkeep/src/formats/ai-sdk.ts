@@ -24,7 +24,7 @@ import {
   withMarks,
 } from './kept.ts';
 import { isObject, present } from './patch.ts';
-import { inputValue, leavesPrivate, resultText, standIn, urlOf } from './words.ts';
+import { inputValue, leavesPrivate, resultText, standIn, toolNameOf, urlOf } from './words.ts';
 
 const NAME = 'ai-sdk';
 
@@ -268,7 +268,7 @@ function callBlock(part: ToolCallPart): JsonObject {
 }
 
 function resultBlock(part: ToolResultPart, context: RenderContext): JsonObject {
-  const toolName = part.name ?? context.toolName(part.callId);
+  const toolName = toolNameOf(part, context);
   return { type: 'tool-result', toolCallId: part.callId, toolName, output: outputOf(part, context) };
 }
 

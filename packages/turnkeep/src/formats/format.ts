@@ -2,7 +2,7 @@ import { TurnkeepError } from '../core/errors.ts';
 import { parseJson } from '../core/json.ts';
 import type { Json, JsonObject } from '../core/json.ts';
 import { sameJson } from '../core/encoding.ts';
-import type { MessageContent, NewMessage, Role, ToolResultPart } from '../core/message.ts';
+import type { MessageContent, NewMessage, Role, ToolCallPart, ToolResultPart } from '../core/message.ts';
 import { isObject } from './patch.ts';
 
 /**
@@ -47,12 +47,10 @@ export interface LeftOut {
 /** What a codec is told of the list that it renders. */
 export interface RenderContext {
   attachmentUrl(digest: string): string | undefined;
-  /** The name of the tool that was called; the call's id where no call is in the list. */
-  toolName(callId: string): string;
+  /** The call with this id, where one is in the list. */
+  callOf(callId: string): ToolCallPart | undefined;
   /** The result of a call, where another message of the list holds it. */
   resultElsewhere(callId: string): ToolResultPart | undefined;
-  /** True where a call with this id is in the list. */
-  isCalled(callId: string): boolean;
   leave(what: string, why: LeftOut['why']): void;
 }
 
@@ -68,9 +66,8 @@ export interface Codec {
 /** For a message that is rendered by itself, to see what it says. */
 export const QUIET: RenderContext = {
   attachmentUrl: () => undefined,
-  toolName: (callId) => callId,
+  callOf: () => undefined,
   resultElsewhere: () => undefined,
-  isCalled: () => true,
   leave: () => undefined,
 };
 
@@ -139,20 +136,19 @@ function wholeKind(codec: Codec): string {
   return `${codec.name}.message`;
 }
 
-type Pairing = Pick<RenderContext, 'toolName' | 'resultElsewhere' | 'isCalled'>;
+type Pairing = Pick<RenderContext, 'callOf' | 'resultElsewhere'>;
 
 function pairing(messages: readonly MessageContent[]): (message: MessageContent) => Pairing {
-  const names = new Map<string, string>();
+  const calls = new Map<string, ToolCallPart>();
   const results = new Map<string, { readonly holder: MessageContent; readonly result: ToolResultPart }>();
   for (const message of messages) {
     for (const part of message.parts) {
-      if (part.type === 'tool_call') names.set(part.callId, part.name);
+      if (part.type === 'tool_call') calls.set(part.callId, part);
       if (part.type === 'tool_result') results.set(part.callId, { holder: message, result: part });
     }
   }
   return (message) => ({
-    toolName: (callId) => names.get(callId) ?? callId,
-    isCalled: (callId) => names.has(callId),
+    callOf: (callId) => calls.get(callId),
     resultElsewhere(callId) {
       const found = results.get(callId);
       return found && found.holder !== message ? found.result : undefined;

@@ -254,14 +254,26 @@ function reasoningItem(group: readonly Part[]): JsonObject | undefined {
 }
 
 function itemOf(part: Part, context: RenderContext = QUIET): JsonObject | undefined {
-  const as = keptBy(part, NAME)['as'];
-  if (part.type === 'tool_call') return callItem(part, as);
+  if (part.type === 'tool_call') return callItem(part, keptBy(part, NAME)['as']);
   if (part.type !== 'tool_result') return undefined;
+  const as = keptBy(part, NAME)['as'] ?? outputFor(context.callOf(part.callId));
   const base = { type: as ?? 'function_call_output', call_id: part.callId };
   if (as !== undefined && as !== 'custom_tool_call_output') return present({ ...base, output: part.output });
   const blocks = part.content?.map((inner) => inputBlock(inner, context));
   if (blocks?.every((block) => block !== undefined)) return { ...base, output: blocks };
   return { ...base, output: resultText(part, context) };
+}
+
+/** Each kind of call has its own kind of output; a function's is the plain one. */
+function outputFor(call: ToolCallPart | undefined): string | undefined {
+  const as = call && keptBy(call, NAME)['as'];
+  return typeof as === 'string' ? `${as}_output` : undefined;
+}
+
+/** True for a call of a tool of OpenAI's own that the client runs: only that tool's result answers it, no words. */
+export function takesOwnResult(call: ToolCallPart): boolean {
+  const as = keptBy(call, NAME)['as'];
+  return as !== undefined && as !== 'custom_tool_call';
 }
 
 function callItem(part: ToolCallPart, as: Json | undefined): JsonObject {

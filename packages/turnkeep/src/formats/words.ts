@@ -30,6 +30,11 @@ function jsonOrText(text: string): Json {
   }
 }
 
+/** The name of the tool that a result is of; the call's id where nobody says it. */
+export function toolNameOf({ name, callId }: ToolResultPart, context: RenderContext): string {
+  return name ?? context.callOf(callId)?.name ?? callId;
+}
+
 /** A result in words, for providers that take text alone. */
 export function resultText(result: ToolResultPart, context: RenderContext): string {
   const text = result.content
@@ -64,7 +69,7 @@ export function standIn(part: Part, context: RenderContext): string {
     case 'tool_call':
       return `[call of ${part.name}: ${inputText(part)}]`;
     case 'tool_result':
-      return `[result of ${part.name ?? context.toolName(part.callId)}: ${resultText(part, context)}]`;
+      return `[result of ${toolNameOf(part, context)}: ${resultText(part, context)}]`;
     default:
       return `[${part.type === 'opaque' ? part.kind : part.type}]`;
   }

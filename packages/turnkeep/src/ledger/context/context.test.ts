@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isTurnkeepError } from '../../core/errors.ts';
 import type { NewMessage, Part } from '../../core/message.ts';
+import { openaiResponses } from '../../formats/index.ts';
 import type { Conversation } from '../conversation.ts';
 import type { Ledger } from '../ledger.ts';
 import { openLedger } from '../open.ts';
@@ -161,6 +162,45 @@ describe('the order of a context', () => {
   });
 });
 
+describe('what comes from outside the path', () => {
+  test('memories are searched by the last words of the user, or by a query', async () => {
+    const chat = fresh();
+    await say(chat, 't1', user('hello'), answer('hi'), user('Which tea do I like?'));
+    await chat.memories.create({ memoryId: `tea-${count}`, text: `The user likes green tea number ${count}` });
+    await chat.memories.create({ memoryId: `dog-${count}`, text: `The dog of number ${count} is called Rex` });
+    const found = lines(await ready(chat, { ...wide, memories: { limit: 1 } }));
+    expect(found.at(-1)).toContain('likes green tea');
+    const asked = lines(await ready(chat, { ...wide, memories: { query: 'dog', limit: 1 } }));
+    expect(asked.at(-1)).toContain('is called Rex');
+    expect(lines(await ready(chat, wide)).at(-1)).toBe('user Which tea do I like?');
+  });
+
+  test('an attachment is shown where its URL is told, once for each, and named where it is not', async () => {
+    const chat = fresh();
+    const { digest } = await ledger.namespace('n').attachments.put(new TextEncoder().encode('cat'));
+    const cat: Part = { type: 'file', mediaType: 'image/png', name: 'cat.png', source: { attachment: digest } };
+    await say(chat, 't1', { role: 'user', parts: [cat] }, answer('nice'), {
+      role: 'user',
+      parts: [text('again'), cat],
+    });
+    const asked: string[] = [];
+    const attachmentUrl = async (one: string) => {
+      asked.push(one);
+      return 'https://files.example/cat';
+    };
+    const shown = await ready(chat, { ...wide, attachmentUrl });
+    expect(shown.request['messages']).toMatchObject([
+      { content: [{ type: 'image_url', image_url: { url: 'https://files.example/cat' } }] },
+      { content: 'nice' },
+      { content: [{ text: 'again' }, { type: 'image_url' }] },
+    ]);
+    expect(asked).toEqual([digest]);
+    const named = await ready(chat, wide);
+    expect(lines(named)[0]).toBe('user [file cat.png (image/png) is not shown]');
+    expect(named.report.leftOut).toContainEqual({ what: 'part', messageId: 't1.0', part: 'file', why: 'stand_in' });
+  });
+});
+
 describe('calls and results', () => {
   test('results follow their calls at once, in the calls’ order; the transcript keeps its own', async () => {
     const chat = fresh();
@@ -183,6 +223,22 @@ describe('calls and results', () => {
     expect(lines(found)).toEqual(['user q', 'assistant a', 'tool a [no result]', 'user stop']);
     expect(found.report.repairs).toEqual([{ what: 'missing_result', messageId: 't1.1', callId: 'a' }]);
     expect((await chat.window(10)).messages).toHaveLength(3);
+  });
+
+  test('a call that only its own kind of result answers is left out while it has none', async () => {
+    const chat = fresh();
+    const natives = [
+      { type: 'custom_tool_call', call_id: 'c', name: 'sql', input: 'select 1' },
+      { type: 'shell_call', call_id: 's', action: { commands: ['ls'] } },
+    ];
+    await say(chat, 't1', user('q'), ...openaiResponses.parse(natives));
+    const found = await ready(chat, { ...wide, format: 'openai-responses' });
+    expect(found.request['input']).toEqual([
+      { role: 'user', content: 'q' },
+      natives[0],
+      { type: 'custom_tool_call_output', call_id: 'c', output: '[no result]' },
+    ]);
+    expect(found.report.leftOut).toEqual([{ what: 'part', messageId: 't1.2', part: 'tool_call', why: 'private' }]);
   });
 
   test('a result whose call is not for models is told in words', async () => {

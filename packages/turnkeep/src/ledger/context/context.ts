@@ -16,6 +16,7 @@ import { cutsOf, startOf } from './cuts.ts';
 import { modelView, toldInWords } from './model-view.ts';
 import { notesOf } from './notes.ts';
 import type { NoteSources, Notes } from './notes.ts';
+import { attachmentUrls, memoriesFor } from './outside.ts';
 import { fullPolicy } from './policy.ts';
 import type { ContextPolicy, FullPolicy } from './policy.ts';
 import type { ContextLeftOut, ContextRepair, ContextReport } from './report.ts';
@@ -63,7 +64,7 @@ const LEFT_OUT = '[Earlier messages of this conversation are left out.]';
 const BEGINNING = '[The conversation begins.]';
 
 /** What one reading of the conversation finds, the transcript aside. */
-interface Facts extends NoteSources {
+interface Facts extends Omit<NoteSources, 'memories'> {
   readonly leaf: TurnId | null;
   readonly lastSequence: number;
   readonly transcript: NonNullable<Expect['transcript']>;
@@ -80,7 +81,7 @@ export async function contextOf(access: ConversationAccess, policy: ContextPolic
   const full = fullPolicy(policy);
   const counter = counterOnce(policy.counter ?? (await defaultCounter()));
   const facts = await access.view((view) => factsOf(view, full));
-  return new Assembly(access, full, counter, facts).answer();
+  return new Assembly(access, policy, full, counter, facts).answer();
 }
 
 function factsOf(view: View, policy: FullPolicy): Facts {
@@ -102,6 +103,7 @@ function factsOf(view: View, policy: FullPolicy): Facts {
 
 class Assembly {
   readonly #access: ConversationAccess;
+  readonly #asked: ContextPolicy;
   readonly #policy: FullPolicy;
   readonly #counter: TokenCounter;
   readonly #facts: Facts;
@@ -109,10 +111,18 @@ class Assembly {
   readonly #transcript: Transcript;
   readonly #instructions: number;
   readonly #tools: number;
+  #urls: ReadonlyMap<string, string> = new Map();
 
-  constructor(access: ConversationAccess, policy: FullPolicy, counter: TokenCounter, facts: Facts) {
+  constructor(
+    access: ConversationAccess,
+    asked: ContextPolicy,
+    policy: FullPolicy,
+    counter: TokenCounter,
+    facts: Facts,
+  ) {
     this.#access = access;
-    this.#policy = policy;
+    this.#asked = asked;
+    this.#policy = { ...policy, attachmentUrl: (digest) => this.#urls.get(digest) };
     this.#counter = counter;
     this.#facts = facts;
     this.#transcript = new Transcript(access, facts, facts.summary?.upTo);
@@ -125,11 +135,15 @@ class Assembly {
     const room = this.#room();
     const widest = room - this.#openingTokens();
     await this.#transcript.readUntil((lines) => lines.length > this.#policy.window || this.#costOf(lines) > widest);
+    const { lines } = this.#transcript;
+    this.#urls = await attachmentUrls(this.#asked, lines);
+    if (this.#urls.size > 0) this.#costs.clear();
+    const sources = { ...this.#facts, memories: await memoriesFor(this.#access, this.#asked, lines) };
     const share = Math.min(room, this.#policy.notesTokens ?? Math.floor(room / 4));
-    const notes = notesOf(this.#facts, this.#policy, share, this.#counter);
+    const notes = notesOf(sources, this.#policy, share, this.#counter);
     // The notes' whole share stays free for them, so that the start does not follow their length. Where not even the last
     // messages fit then, they take what the notes leave, and at last the notes' own room.
-    const none = notesOf(this.#facts, this.#policy, 0, this.#counter);
+    const none = notesOf(sources, this.#policy, 0, this.#counter);
     for (const [told, kept] of [
       [notes, share],
       [notes, notes.tokens],

@@ -1,6 +1,7 @@
 import type { MessageId } from '../../core/ids.ts';
 import type { MessageContent, Part, ToolCallPart, ToolResultPart } from '../../core/message.ts';
 import type { Message } from '../../core/read/message.ts';
+import { takesOwnResult } from '../../formats/openai-responses.ts';
 import type { RequestFormat } from './policy.ts';
 import type { ContextLeftOut, ContextRepair } from './report.ts';
 
@@ -100,7 +101,8 @@ class ViewBuilder {
         this.#emit(message, parts);
         parts = [];
         this.#addResult(message, part);
-      } else if (part.type === 'tool_call' && part.executedBy !== 'provider') parts.push(this.#opened(message, part));
+      } else if (part.type === 'tool_call' && part.executedBy !== 'provider')
+        parts.push(...this.#opened(message, part));
       else if (!isEmpty(part)) parts.push(part);
     }
     this.#emit(message, parts);
@@ -129,12 +131,17 @@ class ViewBuilder {
     return this.#pairs.callOf.get(result)?.executedBy === 'provider';
   }
 
-  #opened(message: Message, call: ToolCallPart): ToolCallPart {
+  /** The call, and that it waits for its result; nothing where none could stand in for the one that is missing. */
+  #opened(message: Message, call: ToolCallPart): readonly ToolCallPart[] {
+    if (this.#format === 'openai-responses' && takesOwnResult(call) && !this.#pairs.resultOf.has(call)) {
+      this.#leftOut.push({ what: 'part', messageId: message.messageId, part: 'tool_call', why: 'private' });
+      return [];
+    }
     const callId = this.#freeId(call.callId);
     if (callId !== call.callId)
       this.#repairs.push({ what: 'renamed_call', messageId: message.messageId, callId: call.callId });
     this.#open.push({ call, callId, from: message.messageId });
-    return { ...call, callId };
+    return [{ ...call, callId }];
   }
 
   #freeId(callId: string): string {

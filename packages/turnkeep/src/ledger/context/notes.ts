@@ -1,5 +1,5 @@
 import type { Commitment, WorkingState } from '../../core/read/state.ts';
-import type { FullPolicy } from './policy.ts';
+import type { ContextMemory, FullPolicy } from './policy.ts';
 import type { ContextLeftOut, NoteKind } from './report.ts';
 import type { TokenCounter } from './tokens.ts';
 
@@ -7,6 +7,8 @@ import type { TokenCounter } from './tokens.ts';
 export interface NoteSources {
   readonly state: WorkingState;
   readonly commitments: readonly Commitment[];
+  /** Best first. */
+  readonly memories: readonly ContextMemory[];
 }
 
 export interface Notes {
@@ -35,7 +37,7 @@ const CLOSING = '</notes>';
 
 /** The notes that fit, in the order that matters; what does not fit or is one too many is listed. */
 export function notesOf(sources: NoteSources, policy: FullPolicy, room: number, counter: TokenCounter): Notes {
-  const { kept, leftOut } = limited(itemsOf(sources, policy), policy);
+  const { kept, leftOut } = limited(itemsOf(sources), policy);
   const taken: Item[] = [];
   let tokens = counter.count(OPENING) + counter.count(CLOSING) + 8;
   for (const item of kept) {
@@ -50,7 +52,7 @@ export function notesOf(sources: NoteSources, policy: FullPolicy, room: number, 
   return taken.length === 0 ? { text: '', tokens: 0, leftOut } : { text: textOf(taken), tokens, leftOut };
 }
 
-function itemsOf({ state, commitments }: NoteSources, policy: FullPolicy): readonly Item[] {
+function itemsOf({ state, commitments, memories }: NoteSources): readonly Item[] {
   const open = commitments.filter((one) => one.status === 'open');
   const fulfilled = (type: string) => commitments.filter((one) => one.status === 'fulfilled' && one.type === type);
   return [
@@ -60,7 +62,7 @@ function itemsOf({ state, commitments }: NoteSources, policy: FullPolicy): reado
     ...fulfilled('decision')
       .toReversed()
       .map((one) => commitmentItem('decision', one)),
-    ...policy.memories.map(({ memoryId, text }): Item => ({ kind: 'memory', id: memoryId, line: `- ${text}` })),
+    ...memories.map(({ memoryId, text }): Item => ({ kind: 'memory', id: memoryId, line: `- ${text}` })),
   ];
 }
 

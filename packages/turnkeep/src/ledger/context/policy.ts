@@ -4,6 +4,7 @@ import { parseJson } from '../../core/json.ts';
 import type { Json } from '../../core/json.ts';
 import { FORMAT_NAMES } from '../../formats/format.ts';
 import type { RenderOptions } from '../../formats/format.ts';
+import type { MemorySearch } from '../memories.ts';
 import type { TokenCounter } from './tokens.ts';
 
 /** The formats that a request can have; `ai-sdk-ui` is for screens. */
@@ -15,8 +16,18 @@ export interface ContextMemory {
   readonly text: string;
 }
 
+/** Which memories: those that the caller found, or the namespace's that answer a query best. */
+export interface ContextMemories extends Omit<MemorySearch, 'limit'> {
+  /** Best first. Absent: they are searched. */
+  readonly found?: readonly ContextMemory[] | undefined;
+  /** What is searched. The words of the path's last message of a user when absent. */
+  readonly query?: string | undefined;
+  /** 8 when absent. */
+  readonly limit?: number | undefined;
+}
+
 /** What a context is made of and how large it may be. */
-export interface ContextPolicy extends RenderOptions {
+export interface ContextPolicy {
   readonly format: RequestFormat;
   /** Tokens of the whole request and its answer: the model's window, or less. */
   readonly budgetTokens: number;
@@ -38,12 +49,17 @@ export interface ContextPolicy extends RenderOptions {
   readonly summaryMessages?: number | undefined;
   /** Tokens for working state, commitments, constraints, decisions and memories. A quarter of the room when absent. */
   readonly notesTokens?: number | undefined;
-  /** Memories, best first; `limit` of them at most (8 when absent). */
-  readonly memories?: { readonly found: readonly ContextMemory[]; readonly limit?: number | undefined } | undefined;
+  /** Memories of the namespace; none when absent. */
+  readonly memories?: ContextMemories | undefined;
   /** The most decisions, newest first. 16 when absent. */
   readonly decisions?: number | undefined;
   /** What one file counts; a file's own tokens are known to its provider only. 2,000 when absent. */
   readonly fileTokens?: number | undefined;
+  /**
+   * Where a provider finds an attachment: a URL, or its bytes as a data URL. It is asked once for each attachment that may be
+   * shown. Where it says nothing, a line of text stands in the file's place.
+   */
+  readonly attachmentUrl?: ((digest: string) => Promise<string | undefined> | string | undefined) | undefined;
   /** Absent: the active leaf. */
   readonly leaf?: TurnId | null | undefined;
   /** Absent: the tokenizer of OpenAI's present models. */
@@ -62,7 +78,6 @@ export interface FullPolicy extends RenderOptions {
   readonly whenFull: 'leave_out' | 'summarize';
   readonly summaryMessages: number;
   readonly notesTokens: number | undefined;
-  readonly memories: readonly ContextMemory[];
   readonly memoryLimit: number;
   readonly decisions: number;
   readonly fileTokens: number;
@@ -90,12 +105,10 @@ export function fullPolicy(policy: ContextPolicy): FullPolicy {
     batchTurns: whole(policy.batchTurns ?? 8, 'batchTurns', 1),
     summaryMessages: whole(policy.summaryMessages ?? 64, 'summaryMessages', 1),
     notesTokens: policy.notesTokens === undefined ? undefined : whole(policy.notesTokens, 'notesTokens', 0),
-    memories: memories?.found ?? [],
     memoryLimit: whole(memories?.limit ?? 8, 'memories.limit', 0),
     decisions: whole(policy.decisions ?? 16, 'decisions', 0),
     fileTokens: whole(policy.fileTokens ?? 2_000, 'fileTokens', 0),
     leaf: policy.leaf,
-    attachmentUrl: policy.attachmentUrl,
   };
 }
 
