@@ -106,9 +106,10 @@ export class WriteBatch {
   ): void {
     for (const [id, rank] of ranks as readonly (readonly [ConversationId, string | number])[]) {
       const head = this.#heads.get(id);
-      const rows = known(id);
+      const { c, places, step } = this.#heldOf(id);
+      // Rows of a head without a commit change without it: it vouches for none.
+      const rows = step === undefined ? undefined : known(id);
       if (!head || !rows) continue;
-      const { c, places } = this.#heldOf(id);
       recent.put(namespace, { c, rank: Number(rank), places, head }, rows, this.#rows.get(id));
     }
   }

@@ -44,7 +44,8 @@ export function writeCommits(
   { heads, rows, logs, floor }: CommitsToWrite,
 ): Statement {
   const text = `WITH head AS (
-      SELECT * FROM unnest($3::text[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::text[], $9::boolean[], $10::text[], $11::text[])
+      SELECT * FROM unnest(${texts(3)}, $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::text[], $9::boolean[],
+        ${texts(10)}, ${texts(11)})
         AS u (id, version, step, created, activity, owner, uncollected, places, head)
     ), recency AS (
       INSERT INTO ${schema.sql}.recency AS r (ns, id, activity, owner) SELECT $1, u.id, u.activity, u.owner FROM head u
@@ -52,12 +53,12 @@ export function writeCommits(
       WHERE r.activity <> excluded.activity OR r.owner IS DISTINCT FROM excluded.owner
     ), rows AS (
       INSERT INTO ${schema.sql}.rows (ns, c, k, v)
-      SELECT $1, u.c, u.k, u.v FROM unnest($12::bigint[], $13::text[], $14::text[]) AS u (c, k, v)
+      SELECT $1, u.c, u.k, u.v FROM unnest($12::bigint[], ${texts(13)}, ${texts(14)}) AS u (c, k, v)
       ON CONFLICT (ns, c, k) DO UPDATE SET v = excluded.v
     ), log AS (
       INSERT INTO ${schema.sql}.log (ns, c, version, at, header, seals, words, redactions)
-      SELECT $1, u.c, u.version, u.at, u.header, u.seals, u.words, u.redactions
-      FROM unnest($15::bigint[], $16::bigint[], $18::bigint[], $19::text[], $20::text[], $21::text[], $22::text[])
+      SELECT $1, u.c, u.version, u.at, u.header, u.seals, coalesce(u.words, ''), u.redactions
+      FROM unnest($15::bigint[], $16::bigint[], $18::bigint[], ${texts(19)}, ${texts(20)}, ${texts(21)}, ${texts(22)})
         AS u (c, version, at, header, seals, words, redactions)
     ), outbox AS (
       INSERT INTO ${schema.sql}.outbox (ns, c, version, rank) SELECT $1, u.c, u.version, ${rankOf('$2', 'u.step')}
@@ -74,22 +75,37 @@ export function writeCommits(
   };
 }
 
+// Ids, keys and JSON hold neither character (the ids that people have elsewhere may). As one text, values cost a third of what they cost as an array, whose every
+// quotation mark is escaped here and read one by one there.
+const SEPARATOR = '\u001e';
+/** Stands for `null`, and for a text that is empty. */
+const NOTHING = '\u001f';
+
+function joined(values: readonly (string | null)[]): string {
+  return values.map((value) => (value === null || value === '' ? NOTHING : value)).join(SEPARATOR);
+}
+
+/** The array of a parameter that {@link joined} made. */
+function texts(parameter: number): string {
+  return `string_to_array($${parameter}::text, E'\\x1e', E'\\x1f')`;
+}
+
 function headColumns(heads: readonly HeadToPut[]): Statement['values'] {
   return [
-    heads.map(({ head }) => head.conversationId),
+    joined(heads.map(({ head }) => head.conversationId)),
     heads.map(({ head }) => head.version),
     heads.map(({ step }) => step),
     heads.map(({ head }) => head.createdAt),
     heads.map(({ head }) => head.lastActivityAt),
     heads.map(({ head }) => head.owner),
     heads.map(({ head }) => head.erasedAt !== null && !head.collected),
-    heads.map(({ places }) => places),
-    heads.map(({ head }) => JSON.stringify(head)),
+    joined(heads.map(({ places }) => places)),
+    joined(heads.map(({ head }) => JSON.stringify(head))),
   ];
 }
 
 function rowColumns(rows: readonly RowToPut[]): Statement['values'] {
-  return [rows.map(({ c }) => c), rows.map(({ key }) => key), rows.map(({ value }) => value)];
+  return [rows.map(({ c }) => c), joined(rows.map(({ key }) => key)), joined(rows.map(({ value }) => value))];
 }
 
 function logColumns(logs: readonly LogToPut[]): Statement['values'] {
@@ -98,9 +114,9 @@ function logColumns(logs: readonly LogToPut[]): Statement['values'] {
     logs.map(({ log }) => log.version),
     logs.map(({ step }) => step),
     logs.map(({ log }) => log.at),
-    logs.map(({ log }) => log.header),
-    logs.map(({ log }) => log.seals),
-    logs.map(({ log }) => log.words),
-    logs.map(({ log }) => log.redactions),
+    joined(logs.map(({ log }) => log.header)),
+    joined(logs.map(({ log }) => log.seals)),
+    joined(logs.map(({ log }) => log.words)),
+    joined(logs.map(({ log }) => log.redactions)),
   ];
 }

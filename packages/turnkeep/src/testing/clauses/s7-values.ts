@@ -179,7 +179,16 @@ function everyId(id: string): readonly Change[] {
       operationId: id,
       messageId: `${id.slice(0, 100)}+p`,
       promptId: id,
-      prompt: [{ type: 'tool_call', callId: id, name: id }],
+      prompt: [{ type: 'text', text: id }],
+    },
+    {
+      kind: 'message.append',
+      turnId: id,
+      message: {
+        messageId: `${id.slice(0, 100)}+c`,
+        role: 'assistant',
+        parts: [{ type: 'tool_call', callId: id, name: id }],
+      },
     },
     { kind: 'attempt.start', turnId: id, attempt: id },
     { kind: 'binding.save', turnId: id, history: id, cursor: id, capture: 'live' },
