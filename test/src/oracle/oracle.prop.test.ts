@@ -55,6 +55,10 @@ test('memory agrees with the oracle on random histories', { timeout: 240_000 }, 
   expect(TRIED.filter((what) => !coverage.has(what))).toEqual([]);
 });
 
-test('sqlite agrees with the oracle on random histories', { timeout: 240_000 }, async () => {
-  expect(await differences('sqlite', SEEDS.slice(0, 2), new Map())).toEqual([]);
-});
+test.each(['sqlite', 'journal'])(
+  '%s agrees with the oracle on random histories',
+  { timeout: 240_000 },
+  async (name) => {
+    expect(await differences(name, SEEDS.slice(0, 2), new Map())).toEqual([]);
+  },
+);

@@ -11,6 +11,7 @@ const SETTINGS = { foldCommits: 4, foldBytes: 2_000, segmentBytes: 8_000, mergeR
 const CONVERSATIONS = ['conversation-aa', 'conversation-bb', 'conversation-cc'];
 const ALONE = 'conversation-dd';
 const TURNS = 4;
+const HOT_MESSAGES = 4;
 
 type Files = ReadonlyMap<string, Buffer>;
 
@@ -34,6 +35,8 @@ export interface Original {
   readonly directories: readonly string[];
   /** What each reading answered, by its name; see {@link readingsOf}. */
   readonly answers: ReadonlyMap<string, string>;
+  /** The commits of each segment, by its number, as it was before an archive took its place. */
+  readonly archived: ReadonlyMap<number, ReadonlySet<string>>;
 }
 
 const processes: Processes = {
@@ -52,9 +55,11 @@ export async function originalStore(): Promise<Original> {
     await Promise.all(CONVERSATIONS.map((conversation) => backend.commit(turnOf(conversation, k))));
     await backend.commit(turnOf(ALONE, k));
   }
+  const archived = commitsBySegment(disk.files());
+  await backend.cool(NAMESPACE, { hotMessages: HOT_MESSAGES });
   const answers = await answersOf(backend);
   await backend.close();
-  return { files: disk.files(), directories: disk.directories(), answers };
+  return { files: disk.files(), directories: disk.directories(), answers, archived };
 }
 
 interface Reading {
@@ -128,7 +133,7 @@ export async function damageFaults(original: Original, damage: Damage): Promise<
     await backend.close();
   }
   for (const [path, bytes] of damage.files) {
-    if (!path.startsWith(`${DIRECTORY}/segments/`)) continue;
+    if (!isOfLog(path)) continue;
     const now = disk.files().get(path) ?? Buffer.alloc(0);
     const kept = bytes.subarray(0, bytes.length - (damage.beyond ?? 0));
     if (!now.subarray(0, kept.length).equals(kept)) faults.push(`opening changed ${path}`);
@@ -169,7 +174,7 @@ export function* flips(original: Original, seed: number): Generator<Damage> {
         what: `byte ${at} of ${path} turned`,
         files: withFile(original, path, flipped),
         touched: touchedBy(original, path, at, at + 1),
-        isOfLog: isSegment(path),
+        isOfLog: isOfLog(path),
         isNameless: isSegment(path) && (flipped[at] === LINE_FEED || isStoreNumber(bytes, at)),
       };
     }
@@ -204,7 +209,7 @@ export function* wounds(original: Original): Generator<Damage> {
       files,
       touched: touchedBy(original, path, 0, Infinity),
       isNameless: true,
-      isOfLog: isSegment(path),
+      isOfLog: isOfLog(path),
     };
   }
 }
@@ -268,12 +273,33 @@ function swapped(original: Original, left: string, right: string): Damage {
     files,
     touched: new Set(touched),
     isNameless: true,
-    isOfLog: isSegment(left),
+    isOfLog: isOfLog(left),
   };
 }
 
 function isSegment(path: string): boolean {
   return path.includes('/segments/');
+}
+
+function isArchive(path: string): boolean {
+  return path.includes('/archives/');
+}
+
+/** True for the files that hold what was said. */
+function isOfLog(path: string): boolean {
+  return isSegment(path) || isArchive(path);
+}
+
+function commitsBySegment(files: Files): ReadonlyMap<number, ReadonlySet<string>> {
+  const segments = [...files].filter(([path]) => isSegment(path));
+  return new Map(
+    segments.map(([path, bytes]) => [numberOf(path), new Set(linesOf(bytes).map(({ commit }) => commit))]),
+  );
+}
+
+/** The number of a segment or an archive. */
+function numberOf(path: string): number {
+  return Number(/(\d+)\.\w+$/.exec(path)?.[1]);
 }
 
 function withFile(original: Original, path: string, bytes: Buffer): Files {
@@ -302,6 +328,7 @@ function linesOf(bytes: Buffer): readonly Line[] {
 
 /** The commits that stand in a stretch of a segment. The other files are derived, or there twice: they hold no commit. */
 function touchedBy(original: Original, path: string, from: number, to: number): ReadonlySet<string> {
+  if (isArchive(path)) return original.archived.get(numberOf(path)) ?? new Set();
   if (!isSegment(path)) return new Set();
   const lines = linesOf(original.files.get(path) ?? Buffer.alloc(0));
   return new Set(lines.filter(({ start, end }) => start < to && end > from).map(({ commit }) => commit));
