@@ -185,7 +185,7 @@ function contentOf(file: string, at: number): MessageContent {
     parts: [
       { type: 'text', text: file },
       { type: 'tool_call', callId: `call-${at}`, name: 'write', inputText: file },
-      { type: 'data', name: 'lines', data: { lines: JSON.parse(JSON.stringify(valuesIn(file))), ['__proto__']: file } },
+      { type: 'data', name: 'lines', data: { lines: valuesIn(file), ['__proto__']: file } },
     ],
     metadata: { file },
   } as unknown as MessageContent; // built of JSON
