@@ -167,11 +167,11 @@ const FILES: readonly string[] = [
   JOURNAL_LINE,
 ];
 
-/** The values that a file's lines say, those that can be read. */
+/** The values that a file's lines say, those that can be read; of numbers what JSON can say of them again. */
 function valuesIn(file: string) {
   return file.split('\n').flatMap((line): readonly unknown[] => {
     try {
-      return [JSON.parse(line)];
+      return [JSON.parse(JSON.stringify(JSON.parse(line))) as unknown];
     } catch {
       return [];
     }
