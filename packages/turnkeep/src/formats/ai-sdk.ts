@@ -65,7 +65,7 @@ function knownPart(block: JsonObject): Part | undefined {
     case 'reasoning':
       return { type: block['type'], text: textAt(block, 'text') ?? '' };
     case 'file':
-      return filePart(block, textAt(block, 'data'), textAt(block, 'mediaType') ?? '');
+      return isObject(block['data']) ? taggedFile(block, block['data']) : filePart(block, textAt(block, 'data'));
     case 'image':
       return imagePart(block, textAt(block, 'image'));
     case 'tool-call':
@@ -77,8 +77,17 @@ function knownPart(block: JsonObject): Part | undefined {
   }
 }
 
-function filePart(block: JsonObject, data: string | undefined, mediaType: string): FilePart | undefined {
+/** Version 7 says which it is, `{ type: 'url', url }` or `{ type: 'data', data }`; the bare text is taken by both. */
+function taggedFile(block: JsonObject, data: JsonObject): FilePart | undefined {
+  const tag = data['type'];
+  if (tag !== 'url' && tag !== 'data') return undefined;
+  const part = filePart(block, textAt(data, tag));
+  return part && marked(part, NAME, { tag });
+}
+
+function filePart(block: JsonObject, data: string | undefined): FilePart | undefined {
   if (data === undefined) return undefined;
+  const mediaType = textAt(block, 'mediaType') ?? '';
   const name = textAt(block, 'filename');
   const file = { type: 'file' as const, mediaType, ...(name === undefined ? {} : { name }) };
   const found = sourceOf(data, mediaType);
@@ -303,9 +312,10 @@ function innerBlock(part: Part, context: RenderContext = QUIET): JsonObject | un
 function fileBlock(part: FilePart, context: RenderContext): JsonObject | undefined {
   const url = urlOf(part, context);
   if (url === undefined) return undefined;
-  const { as, says } = keptBy(part, NAME);
+  const { as, says, tag } = keptBy(part, NAME);
   const data = as === 'url' || as === 'image-url' ? url : (parseDataUrl(url)?.data ?? url);
   const mediaType = says === false ? undefined : part.mediaType;
   if (as === 'image' || as === 'image-url') return present({ type: 'image', image: data, mediaType });
-  return present({ type: 'file', data, mediaType, filename: part.name });
+  const said = tag === 'url' || tag === 'data' ? { type: tag, [tag]: data } : data;
+  return present({ type: 'file', data: said, mediaType, filename: part.name });
 }

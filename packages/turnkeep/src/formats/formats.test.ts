@@ -68,6 +68,21 @@ describe('what a format reads', () => {
     }
   });
 
+  test('a file of the AI SDK is a file however it is written: bare, or tagged as version 7 does', () => {
+    const places = [
+      'AAAA',
+      'https://a.example/cat.png',
+      { type: 'data', data: 'AAAA' },
+      { type: 'url', url: 'https://a.example/cat.png' },
+    ];
+    for (const data of places) {
+      const native = { role: 'user', content: [{ type: 'file', data, mediaType: 'image/png', filename: 'cat.png' }] };
+      const [message] = aiSdk.parse([native]);
+      expect(message?.parts).toMatchObject([{ type: 'file', mediaType: 'image/png', name: 'cat.png' }]);
+      expect(aiSdk.render([message as MessageContent]).messages).toEqual([native]);
+    }
+  });
+
   test('messages without sense, hostile keys and repeated ids survive whole', () => {
     const hostile = [
       {},
