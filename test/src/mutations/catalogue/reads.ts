@@ -143,4 +143,28 @@ export const READS: readonly Mutation[] = [
     replace: 'readThrough(bodies, head, reader)',
     tests: ['rules/conversation'],
   },
+  {
+    file: 'core/read/tail.js',
+    breaks: 'a turn is counted from its branch, not from the root',
+    find: 'depth: turnsBefore + message.position',
+    replace: 'depth: message.position',
+  },
+  {
+    file: 'core/read/tail.js',
+    breaks: 'a tail sees what came after its reading began',
+    find: '{ sequence: lastSequence }',
+    replace: '{}',
+  },
+  {
+    file: 'core/read/late.js',
+    breaks: 'what stands behind a summary is late to it',
+    find: '!isAfter({ fromLeaf, message }, end)',
+    replace: 'true',
+  },
+  {
+    file: 'core/read/late.js',
+    breaks: 'a summary is told again what it saw',
+    find: 'KEYS.late(branch, seen + 1)',
+    replace: 'KEYS.late(branch, seen)',
+  },
 ];
