@@ -1,14 +1,12 @@
 export type { LedgerSettings, WriteOptions } from './access.ts';
-export { TurnWaits } from './agent/agent-turn.ts';
+export { TurnWaits } from './agent/turn-work.ts';
+export type { AtBoundary, Boundary, NewInterrupt } from './agent/turn-work.ts';
 export type {
   AgentTurn,
-  AtBoundary,
-  Boundary,
   CallUsage,
   Completion,
   ModelCall,
   ModelOptions,
-  NewInterrupt,
   StepOptions,
   ToolOptions,
 } from './agent/agent-turn.ts';
@@ -16,7 +14,9 @@ export type { DraftEvent, FollowOptions } from './agent/follow.ts';
 export { modelAgent } from './agent/model-agent.ts';
 export type { Model, ModelAgentOptions, ModelRequest, Tool } from './agent/model-agent.ts';
 export type { RecoverOptions, RecoveredTurn } from './agent/recover.ts';
-export type { Agent, AgentTurnStart, ResumeOptions, RunOptions, TurnOutcome } from './agent/run.ts';
+export type { TurnOutcome } from './agent/outcome.ts';
+export type { AgentTurnStart, ResumeOptions, RunOptions } from './agent/run.ts';
+export type { Agent } from './agent/turn-run.ts';
 export type { AttachmentContent, ByteRange, GetOptions } from './attachment-content.ts';
 export type { AttachmentSource } from './attachment-parts.ts';
 export type { AttachmentInfo, PutOptions } from './attachment-upload.ts';

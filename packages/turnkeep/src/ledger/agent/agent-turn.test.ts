@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { isTurnkeepError } from '../../core/errors.ts';
 import type { Json } from '../../core/json.ts';
+import { LIMITS } from '../../core/limits.ts';
 import type { Conversation } from '../conversation.ts';
 import { ASKED, opened, said, text } from './agent.testkit.ts';
 import type { AgentTurn } from './agent-turn.ts';
-import type { Agent } from './run.ts';
+import type { Agent } from './turn-run.ts';
 
 const KEY = { idempotencyKey: 'turn-1' };
 
@@ -98,6 +99,19 @@ describe('a run', () => {
     if (!isTurnkeepError(again, 'turn_failed')) throw again;
     expect(again.details).toMatchObject({ code: 'agent_failed', message: 'the model broke' });
     expect(await conversation.openOperations()).toEqual([]);
+  });
+
+  test('that throws ends its turn also where no message can hold what was drafted, and says so', async () => {
+    const { conversation } = opened();
+    const agent: Agent = async (turn) => {
+      turn.draft(Array.from({ length: LIMITS.messageParts + 1 }, (_, at) => ({ type: 'refusal', text: `no ${at}` })));
+      throw new Error('enough');
+    };
+    await expect(conversation.run(ASKED, agent, KEY)).rejects.toThrow('enough');
+    const again = await conversation.run(ASKED, agent, KEY).catch((error: unknown) => error);
+    if (!isTurnkeepError(again, 'turn_failed')) throw again;
+    expect(again.details.message).toMatch(/^enough \(what was drafted could not be kept: .*messageParts/);
+    expect(await said(conversation)).toEqual(['user: a question']);
   });
 
   test('that its caller gives up is cancelled at once and keeps what was drafted', async () => {
@@ -239,6 +253,23 @@ describe('an interrupt', () => {
     expect((await conversation.resume(first.turnId, agent)).state).toBe('completed');
     expect(done).toEqual(['c', 'b', 'a']);
     expect((await said(conversation)).at(-1)).toBe('assistant: ["yes a","yes b",null]');
+  });
+
+  test('that is answered before the turn has come to wait is not waited for', async () => {
+    const { conversation, space } = opened();
+    let rounds = 0;
+    const agent: Agent = async (turn) => {
+      rounds += 1;
+      const asking = turn.interrupt({ interruptId: 'a', type: 'input', payload: null });
+      const answered = turn.step('wait for the answer', async () => {
+        await asking.catch(() => undefined);
+        await space.answer('a', { by: 'ann', response: 'quick' });
+      });
+      const [answer] = await Promise.all([asking, answered]);
+      return [{ role: 'assistant', parts: [text(answer as string)] }];
+    };
+    expect((await conversation.run(ASKED, agent, KEY)).state).toBe('completed');
+    expect([rounds, (await said(conversation)).at(-1)]).toEqual([2, 'assistant: quick']);
   });
 
   test('that expired is told to the agent', async () => {

@@ -6,6 +6,7 @@ import type { Part } from '../../core/message.ts';
 import { assertShape, part } from '../../core/shapes.ts';
 import { after } from '../../platform/timers.ts';
 import type { ConversationAccess } from '../conversation-access.ts';
+import type { Drafted } from './unfinished.ts';
 
 const FLUSH_MS = 200;
 
@@ -78,6 +79,8 @@ export class DraftWriter {
   #truncated = false;
   #isSilent = false;
   #waiting: Part[] = [];
+  #whole: Part[] = [];
+  #wholeLength = 0;
   #cancelFlush: (() => void) | undefined;
   #last: Promise<void> = Promise.resolve();
 
@@ -87,13 +90,11 @@ export class DraftWriter {
     this.#epoch = epoch;
   }
 
-  /** What no message has yet. */
-  get parts(): readonly Part[] {
-    return joinParts([...this.#deltas.flatMap((delta) => delta.parts), ...this.#waiting]);
-  }
-
-  get truncated(): boolean {
-    return this.#truncated;
+  /** What no message has yet: all of it, while it is not larger than a message. */
+  get drafted(): Drafted {
+    const isLarge = this.#wholeLength > LIMITS.recordBytes / 4;
+    const parts = isLarge ? this.#deltas.flatMap((delta) => delta.parts) : this.#whole;
+    return { parts: joinParts(parts), truncated: isLarge };
   }
 
   /** Adds parts; they can be seen by others within a second. */
@@ -101,6 +102,7 @@ export class DraftWriter {
     const own = parseJson(parts, 'parts') as unknown as readonly Part[];
     for (const [at, one] of own.entries()) assertShape(part, one, `parts[${at}]`);
     this.#waiting.push(...own);
+    this.#keep(own);
     this.#cancelFlush ??= after(FLUSH_MS, () => void this.flush());
   }
 
@@ -111,6 +113,8 @@ export class DraftWriter {
     this.#deltas = [];
     this.#bytes = 0;
     this.#truncated = false;
+    this.#whole = [];
+    this.#wholeLength = 0;
     if (this.#seq > 0) void this.flush();
   }
 
@@ -143,6 +147,12 @@ export class DraftWriter {
   async remove(): Promise<void> {
     await this.silence();
     await this.#scratch.remove(this.#place);
+  }
+
+  #keep(parts: readonly Part[]): void {
+    this.#wholeLength += JSON.stringify(parts).length;
+    if (this.#wholeLength <= LIMITS.recordBytes / 4) this.#whole.push(...parts);
+    else this.#whole = [];
   }
 
   #collect(): void {

@@ -1,13 +1,13 @@
 import type { Change } from '../../core/change.ts';
 import { derivedId } from '../../core/commit.ts';
-import type { AttemptId, RunId, TurnId } from '../../core/ids.ts';
+import type { AttemptId, OperationId, RunId, TurnId } from '../../core/ids.ts';
 import type { Receipt } from '../../core/receipt.ts';
 import type { ConversationAccess } from '../conversation-access.ts';
-import { unfinishedMessage } from './agent-turn.ts';
 import { partsOf, readDraft, removeDraft } from './draft.ts';
 import type { Found } from './hold.ts';
 import { removeBeat } from './lease.ts';
 import { persist } from './persist.ts';
+import { endKeeping } from './unfinished.ts';
 
 export interface End {
   readonly to: 'cancelled' | 'failed';
@@ -39,16 +39,23 @@ export async function endFromOutside(
     : { kind: 'attempt.start', attempt, turnId, runId };
   await persist(access, () => [start, ...(openRun === undefined ? [] : [endRun(openRun)]), claim]);
   const fence = { attempt, token: (held?.token ?? 0) + 1 };
-  const kept = unfinishedMessage(turnId, partsOf(await readDraft(access, turnId)), how.code);
-  const resolve: Change = {
-    kind: 'operation.resolve',
-    operationId: openOperation ?? '',
-    outcome: { status: 'failed', ...reason },
-  };
-  const resolves = openOperation !== null && how.to === 'failed';
-  const move: Change = resolves ? resolve : { kind: 'turn.advance', turnId, to: how.to };
-  const receipt = await persist(access, () => [...kept, move, endRun(runId)], { fence });
+  const draft = await readDraft(access, turnId);
+  const drafted = { parts: partsOf(draft), truncated: draft?.truncated ?? false };
+  const write = (changes: readonly Change[]) => persist(access, () => changes, { fence });
+  const receipt = await endKeeping(
+    drafted,
+    { turnId, runId },
+    { to: how.to, reason },
+    write,
+    moveOf(turnId, openOperation, how),
+  );
   await removeDraft(access, turnId);
   if (held) await removeBeat(access, held.attempt);
   return receipt;
+}
+
+/** What ends the turn: its operation's failure where that is still open, else its own. */
+function moveOf(turnId: TurnId, operationId: OperationId | null, { to, code, message }: End): Change {
+  if (operationId === null || to === 'cancelled') return { kind: 'turn.advance', turnId, to };
+  return { kind: 'operation.resolve', operationId, outcome: { status: 'failed', code, message } };
 }

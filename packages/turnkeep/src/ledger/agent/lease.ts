@@ -51,6 +51,7 @@ export class Lease {
   readonly #attempt: AttemptId;
   readonly #owner: Owner = realProcesses.self();
   #count = 0;
+  #isOver = false;
   #stop: (() => void) | undefined;
   #last: Promise<void> = Promise.resolve();
 
@@ -73,12 +74,15 @@ export class Lease {
 
   /** The turn has ended, or belongs to another: nothing is left to be seen. */
   async end(): Promise<void> {
+    this.#isOver = true;
     await this.#silence();
     await this.#scratch.remove(this.#place);
   }
 
-  /** The turn has not ended, and nobody works on it: the next one need not wait. */
+  /** The turn has not ended, and nobody works on it: the next one need not wait. After `end` it says nothing. */
   async release(): Promise<void> {
+    if (this.#isOver) return;
+    this.#isOver = true;
     await this.#silence();
     await this.#put({ count: this.#count, owner: this.#owner, released: true });
   }

@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '../../core/json.ts';
 import type { NewMessage, Part, ToolCallPart } from '../../core/message.ts';
 import { TurnkeepError } from '../../core/errors.ts';
 import type { AgentTurn, CallUsage, ModelCall, ToolOptions } from './agent-turn.ts';
-import type { Agent } from './run.ts';
+import type { Agent } from './turn-run.ts';
 
 /** What a model is asked: the whole path so far, oldest first, results of its tools included. */
 export interface ModelRequest {

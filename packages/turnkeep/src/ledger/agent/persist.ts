@@ -13,6 +13,8 @@ const TRIES = 5;
 const PAUSE_MS = 50;
 
 export interface Persisting {
+  /** The commit's id; minted where none is given. */
+  readonly idempotencyKey?: string | undefined;
   readonly fence?: Fence | undefined;
   readonly expect?: Expect | undefined;
 }
@@ -27,7 +29,7 @@ export async function persist(
   options: Persisting = {},
 ): Promise<Receipt> {
   const { mintCommitId, surroundings } = access.access;
-  const idempotencyKey = mintCommitId(surroundings.now());
+  const idempotencyKey = options.idempotencyKey ?? mintCommitId(surroundings.now());
   const changes = make(idempotencyKey);
   for (let tries = 1; ; tries++) {
     try {

@@ -3,8 +3,8 @@ import type { TurnId } from '../../core/ids.ts';
 import type { ConversationAccess } from '../conversation-access.ts';
 import { endFromOutside } from './end-from-outside.ts';
 import { findTurn } from './hold.ts';
-import { outcomeOf } from './run.ts';
-import type { TurnOutcome } from './run.ts';
+import { outcomeOf } from './outcome.ts';
+import type { TurnOutcome } from './outcome.ts';
 
 /**
  * Stops a turn from anywhere, whoever works on it: it is cancelled at once, what was drafted is kept as an incomplete

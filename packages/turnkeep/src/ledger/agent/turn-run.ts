@@ -1,0 +1,219 @@
+import type { Change, StepSettle } from '../../core/change.ts';
+import { isTurnkeepError } from '../../core/errors.ts';
+import type { ErrorCode, TurnkeepError } from '../../core/errors.ts';
+import type { NewMessage } from '../../core/message.ts';
+import { readInterrupt } from '../../core/read/agent.ts';
+import type { Receipt } from '../../core/receipt.ts';
+import type { ConversationAccess } from '../conversation-access.ts';
+import { eventOf } from '../receipt-event.ts';
+import { AgentTurn } from './agent-turn.ts';
+import { DraftWriter } from './draft.ts';
+import type { Hold } from './hold.ts';
+import { outcomeOf } from './outcome.ts';
+import type { TurnOutcome } from './outcome.ts';
+import { watchOwnership } from './ownership.ts';
+import { messageOf, TurnWaits, TurnWork } from './turn-work.ts';
+import type { AtBoundary } from './turn-work.ts';
+import { TurnWriter } from './turn-writer.ts';
+import { endKeeping } from './unfinished.ts';
+
+/**
+ * What an agent does with a turn. It is called again from its start after a crash or an answer; see {@link AgentTurn}. The
+ * messages that it answers complete the turn.
+ */
+export type Agent = (turn: AgentTurn) => Promise<readonly NewMessage[] | void>;
+
+export interface TurnRunOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly settle?: { readonly [key: string]: StepSettle['outcome'] } | undefined;
+  readonly atBoundary?: AtBoundary | undefined;
+}
+
+/** Refusals that say that the turn is not this run's any more. */
+const LOST: ReadonlySet<ErrorCode> = new Set(['fenced', 'no_attempt', 'turn_terminal', 'erased']);
+
+/** One run at one turn, from its hold to whatever ends it. */
+export class TurnRun {
+  readonly #access: ConversationAccess;
+  readonly #hold: Hold;
+  readonly #options: TurnRunOptions;
+  readonly #writer: TurnWriter;
+  readonly #draft: DraftWriter;
+  readonly #stopped = new AbortController();
+  readonly #work: TurnWork;
+  readonly #turn: AgentTurn;
+  /** True once this run writes its own end. */
+  #isEnding = false;
+
+  constructor(access: ConversationAccess, held: Hold, options: TurnRunOptions) {
+    this.#access = access;
+    this.#hold = held;
+    this.#options = options;
+    this.#writer = new TurnWriter(access, held);
+    this.#draft = new DraftWriter(access, held.turnId, held.fence.token);
+    const signal = AbortSignal.any([this.#stopped.signal, ...(options.signal ? [options.signal] : [])]);
+    this.#work = new TurnWork(access, this.#writer, this.#draft, signal, options.atBoundary ?? (() => undefined));
+    this.#turn = new AgentTurn(this.#work);
+  }
+
+  async run(agent: Agent): Promise<TurnOutcome> {
+    const stopWatching = watchOwnership(this.#access, this.#hold, (error) => void this.#stop(error));
+    try {
+      await this.#settleAsTold();
+      for (;;) {
+        const outcome = await this.#outcome(await this.#doWork(agent));
+        if (outcome !== 'again') return outcome;
+        this.#work.forgetWaits();
+      }
+    } finally {
+      stopWatching();
+      this.#writer.close();
+      await this.#draft.silence();
+      await this.#hold.lease.release();
+    }
+  }
+
+  /** Aborts the agent, unless it was this run that ended the turn. */
+  async #stop(error: TurnkeepError): Promise<void> {
+    await this.#writer.idle();
+    if (!this.#isEnding && !this.#work.ended) this.#stopped.abort(error);
+  }
+
+  async #settleAsTold(): Promise<void> {
+    const { turnId } = this.#hold;
+    for (const [key, outcome] of Object.entries(this.#options.settle ?? {})) {
+      await this.#writer.write(() => [{ kind: 'step.settle', turnId, key, outcome }]);
+    }
+  }
+
+  /** Runs the agent's function until it ends or the turn is cut off. Answers what it threw, if it did. */
+  async #doWork(agent: Agent): Promise<{ readonly thrown?: unknown }> {
+    const { signal } = this.#work;
+    const cut = new Promise<never>((_, reject) => {
+      if (signal.aborted) reject(signal.reason as Error);
+      signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+    });
+    cut.catch(() => undefined);
+    try {
+      this.#options.atBoundary?.('held');
+      const messages = await Promise.race([agent(this.#turn), cut]);
+      await Promise.race([this.#work.settled(), cut]);
+      if (this.#work.waits[0] && !this.#work.ended) return { thrown: this.#work.waits[0] };
+      if (!this.#work.ended) await this.#turn.complete({ messages: messages ?? [] });
+      return {};
+    } catch (error) {
+      await Promise.race([this.#work.settled(), cut]).catch(() => undefined);
+      return { thrown: signal.aborted ? signal.reason : error };
+    }
+  }
+
+  async #outcome({ thrown }: { readonly thrown?: unknown }): Promise<TurnOutcome | 'again'> {
+    if (this.#work.ended) return this.#ended(this.#work.ended, thrown);
+    if (this.#stopped.signal.aborted || (isTurnkeepError(thrown) && LOST.has(thrown.code))) return this.#lost(thrown);
+    if (thrown instanceof TurnWaits) return this.#wait();
+    if (isTurnkeepError(thrown, 'ambiguous') || isTurnkeepError(thrown, 'not_completed')) return this.#letGo(thrown);
+    return this.#fail(thrown);
+  }
+
+  /** The agent ended the turn itself. What it threw afterwards is its caller's to know. */
+  async #ended(receipt: Receipt, thrown: unknown): Promise<TurnOutcome> {
+    await this.#clear();
+    this.#options.atBoundary?.('ended');
+    if (thrown !== undefined && thrown !== this.#stopped.signal.reason) return Promise.reject(thrown);
+    const state = eventOf(receipt, 'turn.advance')['to'] as 'completed' | 'cancelled';
+    return { turnId: this.#hold.turnId, state, receipt };
+  }
+
+  /** Waits, unless an answer came meanwhile: whoever gave it may have found this run at work, and will not come again. */
+  async #wait(): Promise<TurnOutcome | 'again'> {
+    const { turnId, runId } = this.#hold;
+    const changes: readonly Change[] = [
+      { kind: 'turn.advance', turnId, to: 'waiting' },
+      { kind: 'run.end', runId, status: 'waiting' },
+    ];
+    for (;;) {
+      const { version, isOpen } = await this.#waitsAsTheyAre();
+      if (!isOpen) return 'again';
+      try {
+        this.#isEnding = true;
+        const receipt = await this.#writer.write(() => changes, { phase: 'waiting', expect: { version } });
+        await this.#clear();
+        return { turnId, state: 'waiting', receipt };
+      } catch (error) {
+        this.#isEnding = false;
+        if (isTurnkeepError(error) && LOST.has(error.code)) return this.#lost(error);
+        if (!isTurnkeepError(error, 'conflict')) throw error;
+      }
+    }
+  }
+
+  /** The version, and whether everything that was asked is still open at it. */
+  async #waitsAsTheyAre(): Promise<{ readonly version: number; readonly isOpen: boolean }> {
+    return this.#access.view(({ tree, bodies }) => {
+      const asked = this.#work.waits.map(({ interruptId }) => readInterrupt(tree, bodies, interruptId));
+      return { version: tree.head.version, isOpen: asked.every((interrupt) => interrupt?.status === 'open') };
+    });
+  }
+
+  /** The turn stays as it is, and the next one may take it up at once. */
+  async #letGo(error: TurnkeepError): Promise<never> {
+    const { runId } = this.#hold;
+    const reason = { code: error.code, message: error.message };
+    try {
+      this.#isEnding = true;
+      await this.#writer.write(() => [{ kind: 'run.end', runId, status: 'failed', reason }]);
+    } catch (failure) {
+      if (!isTurnkeepError(failure)) throw failure;
+      if (LOST.has(failure.code)) await this.#hold.lease.end();
+    }
+    throw error;
+  }
+
+  /** The agent threw, or its caller gave up: what it drafted is kept, and the turn ends. */
+  async #fail(thrown: unknown): Promise<TurnOutcome> {
+    const { turnId } = this.#hold;
+    const { signal } = this.#options;
+    const cancelled = signal?.aborted === true && !isTimeout(signal.reason);
+    const code = cancelled ? 'cancelled' : signal?.aborted ? 'deadline' : 'agent_failed';
+    const to = cancelled ? 'cancelled' : 'failed';
+    const how = { to, reason: { code, message: messageOf(thrown) } } as const;
+    let receipt: Receipt;
+    try {
+      this.#isEnding = true;
+      receipt = await endKeeping(this.#draft.drafted, this.#hold, how, (changes) =>
+        this.#writer.write(() => changes, { phase: to }),
+      );
+    } catch (error) {
+      if (isTurnkeepError(error) && LOST.has(error.code)) return this.#lost(thrown);
+      throw thrown instanceof Error ? thrown : error;
+    }
+    await this.#clear();
+    if (!cancelled) throw thrown;
+    return { turnId, state: 'cancelled', receipt };
+  }
+
+  /** Somebody else ended the turn or works on it: nothing is written here any more. */
+  async #lost(reason: unknown): Promise<TurnOutcome> {
+    const { lease, turnId } = this.#hold;
+    await this.#draft.silence();
+    await lease.end();
+    try {
+      const outcome = await outcomeOf(this.#access, turnId);
+      await this.#draft.remove();
+      return outcome;
+    } catch (error) {
+      const isOver = isTurnkeepError(error, 'turn_failed') || isTurnkeepError(error, 'erased');
+      if (isOver) await this.#draft.remove();
+      throw isOver ? error : reason;
+    }
+  }
+
+  async #clear(): Promise<void> {
+    await this.#draft.remove();
+    await this.#hold.lease.end();
+  }
+}
+
+function isTimeout(reason: unknown): boolean {
+  return reason instanceof Error && reason.name === 'TimeoutError';
+}

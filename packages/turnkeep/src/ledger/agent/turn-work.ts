@@ -1,0 +1,270 @@
+import type { Change, InterruptRequest, StepOutcome, StepRepeat } from '../../core/change.ts';
+import { TurnkeepError, isTurnkeepError } from '../../core/errors.ts';
+import type { CommitId, InterruptId, TurnId } from '../../core/ids.ts';
+import type { Json } from '../../core/json.ts';
+import { readInterrupt, readStep, readSteps } from '../../core/read/agent.ts';
+import type { Interrupt, Step } from '../../core/read/agent.ts';
+import type { Receipt } from '../../core/receipt.ts';
+import { afterPoll } from '../../platform/timers.ts';
+import type { ConversationAccess } from '../conversation-access.ts';
+import type { DraftWriter } from './draft.ts';
+import type { TurnWriter } from './turn-writer.ts';
+import { UNFIT } from './unfinished.ts';
+
+/** Where a turn may be cut off: after something was said and before what it announces, or the other way round. */
+export type Boundary =
+  | 'submitted'
+  | 'held'
+  | 'step_started'
+  | 'step_done'
+  | 'step_finished'
+  | 'interrupt_requested'
+  | 'answer_ready'
+  | 'ended';
+
+/** Told at each boundary; where it throws, or ends the process, the turn is cut off there. For tests of recovery. */
+export type AtBoundary = (boundary: Boundary, key?: string) => void;
+
+/** A question as an agent puts it. */
+export type NewInterrupt = Omit<InterruptRequest, 'kind' | 'turnId' | 'interruptId'> & {
+  readonly interruptId: InterruptId;
+};
+
+/**
+ * Thrown by `interrupt` where there is no answer yet. It ends the agent's function; the turn waits, and the next `resume`
+ * runs the function again, past everything that is recorded.
+ */
+export class TurnWaits extends Error {
+  readonly interruptId: InterruptId;
+
+  constructor(interruptId: InterruptId) {
+    super(`The turn waits for an answer to interrupt ${interruptId}`);
+    this.name = 'TurnWaits';
+    this.interruptId = interruptId;
+  }
+}
+
+/** What was done, as it is recorded: a result of its own, or a message that says it. */
+export interface Recorded<Result> {
+  readonly changes: (commitId: CommitId) => readonly Change[];
+  readonly outcome: (commitId: CommitId) => StepOutcome;
+  readonly result: Result;
+}
+
+/** How one sort of step is done, recorded and read again. */
+export interface Action<Result> {
+  readonly key: string;
+  readonly callId?: string | undefined;
+  readonly repeat: StepRepeat;
+  readonly name?: string | undefined;
+  readonly input?: Json | undefined;
+  /** True where the draft shows it, until it is a message. */
+  readonly isDrafted?: true | undefined;
+  readonly reconcile?: (() => Promise<Recorded<Result> | undefined>) | undefined;
+  readonly perform: () => Promise<Recorded<Result>>;
+  readonly again: (step: Step) => Promise<Result>;
+}
+
+/**
+ * What happens once at a turn: its steps, its questions, its end. The agent sees it as {@link AgentTurn}, its run watches it.
+ */
+export class TurnWork {
+  readonly turnId: TurnId;
+  readonly access: ConversationAccess;
+  readonly writer: TurnWriter;
+  readonly draft: DraftWriter;
+  /** Aborted where the turn is stopped, taken over, or out of time. */
+  readonly signal: AbortSignal;
+  readonly at: AtBoundary;
+  readonly #steps = new Map<string, Promise<unknown>>();
+  readonly #pending = new Set<Promise<unknown>>();
+  readonly #waits = new Set<TurnWaits>();
+  /** The receipt of the commit that ended the turn, where the agent ended it itself. */
+  ended: Receipt | undefined;
+
+  constructor(access: ConversationAccess, writer: TurnWriter, draft: DraftWriter, signal: AbortSignal, at: AtBoundary) {
+    this.turnId = writer.hold.turnId;
+    this.access = access;
+    this.writer = writer;
+    this.draft = draft;
+    this.signal = signal;
+    this.at = at;
+  }
+
+  /** What this run asked and nobody has answered. */
+  get waits(): readonly TurnWaits[] {
+    return [...this.#waits];
+  }
+
+  /** Asks once, and answers with the first answer. */
+  interrupt(asked: NewInterrupt): Promise<Json> {
+    return this.#tracked(this.#ask(asked));
+  }
+
+  async #ask(asked: NewInterrupt): Promise<Json> {
+    const { interruptId } = asked;
+    const known = await this.#interrupt(interruptId);
+    if (!known) {
+      await this.writer.write(() => [{ ...asked, kind: 'interrupt.request', turnId: this.turnId }]);
+      this.at('interrupt_requested', interruptId);
+      throw this.#waitFor(interruptId);
+    }
+    if (known.status === 'open' && !(await this.#expire(known))) throw this.#waitFor(interruptId);
+    const closed = known.status === 'open' ? await this.#interrupt(interruptId) : known;
+    if (closed?.status === 'answered' && closed.answer) return closed.answer.response;
+    if (closed?.redacted) throw new TurnkeepError('redacted', { messageId: `interrupt ${interruptId}` });
+    throw new TurnkeepError('interrupt_closed', { interruptId, status: closed?.status ?? 'withdrawn' });
+  }
+
+  /** What was asked was answered meanwhile: the agent's function asks again. */
+  forgetWaits(): void {
+    this.#waits.clear();
+  }
+
+  /** Waits until everything that was begun is recorded, and what goes on from there; then nothing more is begun. */
+  async settled(): Promise<void> {
+    while (this.#pending.size > 0) {
+      await Promise.allSettled(this.#pending);
+      await new Promise<void>((resolve) => afterPoll(resolve));
+    }
+  }
+
+  assertNotEnded(): void {
+    if (!this.ended) return;
+    throw new TurnkeepError('turn_terminal', { turnId: this.turnId, state: 'completed' });
+  }
+
+  #waitFor(interruptId: InterruptId): TurnWaits {
+    const waits = new TurnWaits(interruptId);
+    this.#waits.add(waits);
+    return waits;
+  }
+
+  async #interrupt(interruptId: InterruptId): Promise<Interrupt | undefined> {
+    return this.access.view(({ tree, bodies }) => readInterrupt(tree, bodies, interruptId));
+  }
+
+  /** Whether the time of an open interrupt has passed; an answer that comes at this moment stands. */
+  async #expire({ interruptId, expiresAt }: Interrupt): Promise<boolean> {
+    if (expiresAt === null) return false;
+    try {
+      await this.writer.write(() => [{ kind: 'interrupt.expire', interruptId }]);
+      return true;
+    } catch (error) {
+      if (isTurnkeepError(error, 'interrupt_not_due')) return false;
+      if (isTurnkeepError(error, 'interrupt_closed')) return true;
+      throw error;
+    }
+  }
+
+  async #tracked<Result>(work: Promise<Result>): Promise<Result> {
+    this.#pending.add(work);
+    try {
+      return await work;
+    } finally {
+      this.#pending.delete(work);
+    }
+  }
+
+  /** One call of a key at a time; one that failed may be tried again. */
+  once<Result>(action: Action<Result>): Promise<Result> {
+    const known = this.#steps.get(action.key);
+    if (known) return known as Promise<Result>;
+    const doing = this.#tracked(this.#do(action));
+    this.#steps.set(action.key, doing);
+    doing.catch(() => this.#steps.delete(action.key));
+    return doing;
+  }
+
+  async #do<Result>(action: Action<Result>): Promise<Result> {
+    this.signal.throwIfAborted();
+    const { turnId } = this;
+    const { key, callId, repeat, name, input } = action;
+    const step = await this.access.view(({ tree, bodies }) => readStep(tree, bodies, turnId, key));
+    if (step?.status === 'succeeded') return action.again(step);
+    if (step?.status === 'failed' && repeat !== 'safe') throw stepFailed(step);
+    if (step?.status === 'started') {
+      const settled = await this.#settle(step, action);
+      if (settled) return settled.result;
+    }
+    const start: Change = { kind: 'step.start', turnId, key, callId, repeat, name, input };
+    await this.writer.write(() => [start], { starts: key });
+    this.at('step_started', key);
+    return this.#perform(action);
+  }
+
+  async #perform<Result>(action: Action<Result>): Promise<Result> {
+    const { turnId } = this;
+    const { key } = action;
+    let recorded: Recorded<Result>;
+    try {
+      recorded = await action.perform();
+    } catch (error) {
+      throw await this.#failed(key, error instanceof TurnWaits ? askedWithin(key) : error);
+    }
+    this.at('step_done', key);
+    const finish = (commitId: CommitId): readonly Change[] => [
+      ...recorded.changes(commitId),
+      { kind: 'step.finish', turnId, key, outcome: recorded.outcome(commitId) },
+    ];
+    try {
+      await this.writer.write(finish, { ends: key });
+    } catch (error) {
+      // It was done, but its result is nothing that can be kept: that is how it ended.
+      throw isTurnkeepError(error) && UNFIT.has(error.code) ? await this.#failed(key, error) : error;
+    }
+    if (action.isDrafted) this.draft.drop();
+    this.at('step_finished', key);
+    return recorded.result;
+  }
+
+  /** Records that a step failed; of what was cut off nobody knows how far it got, and it stays as it is. */
+  async #failed(key: string, error: unknown): Promise<unknown> {
+    if (this.signal.aborted) return error;
+    const code = isTurnkeepError(error) ? error.code : 'step_failed';
+    const outcome: StepOutcome = { status: 'failed', code, message: messageOf(error) };
+    await this.writer.write(() => [{ kind: 'step.finish', turnId: this.turnId, key, outcome }], { ends: key });
+    return error;
+  }
+
+  /**
+   * What becomes of a step that an earlier attempt started and nobody finished: looked up, or repeated where that is safe,
+   * else refused with every such step of the turn.
+   */
+  async #settle<Result>(step: Step, action: Action<Result>): Promise<Recorded<Result> | undefined> {
+    const { turnId, key } = step;
+    if (action.reconcile) {
+      const found = await action.reconcile();
+      const settle = (commitId: CommitId): readonly Change[] =>
+        found
+          ? [...found.changes(commitId), { kind: 'step.settle', turnId, key, outcome: found.outcome(commitId) }]
+          : [{ kind: 'step.settle', turnId, key, outcome: { status: 'retry' } }];
+      await this.writer.write(settle);
+      return found;
+    }
+    if (step.repeat === 'safe') return undefined;
+    if (action.repeat !== 'safe') throw new TurnkeepError('ambiguous', { turnId, keys: await this.#ambiguousKeys() });
+    await this.writer.write(() => [{ kind: 'step.settle', turnId, key, outcome: { status: 'retry' } }]);
+    return undefined;
+  }
+
+  async #ambiguousKeys(): Promise<readonly string[]> {
+    const steps = await this.access.view(({ tree, bodies }) => readSteps(tree, bodies, this.turnId));
+    return steps.flatMap((step) => (step.status === 'started' && step.repeat !== 'safe' ? [step.key] : []));
+  }
+}
+
+function askedWithin(key: string): TurnkeepError<'invalid_value'> {
+  const reason = 'a step does not ask: what it did before would be done again. Ask between steps';
+  return new TurnkeepError('invalid_value', { path: `step ${key}`, reason });
+}
+
+function stepFailed({ turnId, key, failure }: Step): TurnkeepError<'step_failed'> {
+  const { code, message } = failure ?? { code: 'redacted', message: '' };
+  return new TurnkeepError('step_failed', { turnId, key, code, message });
+}
+
+/** What an error says, for a record. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
