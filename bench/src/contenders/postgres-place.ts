@@ -29,14 +29,21 @@ export class PostgresPlace {
     return this.#server;
   }
 
-  /** Bytes of the schema's tables with their indexes; what the whole server writes ahead is not among them. */
+  /**
+   * Bytes of the schema's tables with their indexes, without what is dead in them: how much of that there is depends on when
+   * the server last cleaned up. What the whole server writes ahead is not among them.
+   */
   async bytes(): Promise<number> {
-    const sum = 'SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::float8 AS bytes';
-    const tables = `FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace`;
-    const [row] = await this.query<{ bytes: number }>(
-      `${sum} ${tables} WHERE n.nspname = '${this.schema}' AND c.relkind IN ('r', 'm')`,
+    const tables = await this.query<{ name: string }>(
+      `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables WHERE schemaname = '${this.schema}'`,
     );
-    return row?.bytes ?? 0;
+    let sum = 0;
+    for (const { name } of tables) {
+      await this.query(`VACUUM FULL ${name}`);
+      const [row] = await this.query<{ bytes: number }>(`SELECT pg_total_relation_size('${name}')::float8 AS bytes`);
+      sum += row?.bytes ?? 0;
+    }
+    return sum;
   }
 
   async query<Row extends QueryResultRow>(text: string): Promise<readonly Row[]> {
