@@ -292,6 +292,12 @@ export class Conversation {
     return resumeTurn(this.#access, turnId, agent, options);
   }
 
+  /** Starts the next turn with the input that waits longest, and runs an agent at it; `undefined` where none waits. */
+  async runNext(agent: Agent, options: ResumeOptions = {}): Promise<TurnOutcome | undefined> {
+    const turn = await this.inputs.startNext();
+    return turn && this.resume(turn.turnId, agent, options);
+  }
+
   /** Cancels a turn from anywhere, whoever works on it; what was drafted is kept as an incomplete message. */
   async stop(turnId: TurnId, reason: string): Promise<TurnOutcome> {
     return stopTurn(this.#access, turnId, reason);

@@ -1,9 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { fork, submit, turn } from '../changes.testkit.ts';
+import { sha256 } from '../../platform/hash.ts';
+import type { RowValue } from '../backend.ts';
 import type { Change } from '../change.ts';
+import { KEYS } from '../keys.ts';
 import { readRun, runOfAttempt } from '../read/agent.ts';
 import { commit, given } from '../story.testkit.ts';
 import type { Story } from '../story.testkit.ts';
+import { verifyConversation } from '../verify.ts';
 
 function start(runId: string, baseTurnId?: string): Change {
   return { kind: 'run.start', runId, agent: 'clerk', baseTurnId };
@@ -44,4 +48,25 @@ test('an attempt names a run that has not ended', () => {
   story.when(commit(failed, attempt('r1'))).thenRefuses('run_ended', { runId: 'r1', status: 'failed' });
   story.when(commit(attempt('r1'))).thenWrites({ attempt: 'one', token: 1, runId: 'r1' });
   expect(runOfAttempt(story.seen().tree, 'one')).toBe('r1');
+});
+
+test('verify names rows of runs, steps and interrupts that lead nowhere', () => {
+  const story = given(commit(...turn('t1'), start('r1')));
+  const put = (key: string, value: RowValue) => story.rows.put('c', key, value);
+  put(KEYS.run('r2'), ['running', [9, 0], null, null]);
+  put(KEYS.step('t1', 'a'), ['started', 0, 'never', 1, 1, [1, 0], [9, 1], null]);
+  put(KEYS.interrupt('t1', 'i1'), ['open', 'input', null, [9, 2], null, null, null]);
+  put(KEYS.interruptId('i2'), ['t1']);
+  const faults = [];
+  for (let step = verifyConversation(story.rows, sha256, 'c'); ;) {
+    faults.push(...step.faults);
+    if (!step.next) break;
+    step = verifyConversation(story.rows, sha256, 'c', step.next);
+  }
+  expect(faults.map(({ kind, reason }) => `${kind}: ${reason}`).sort()).toEqual([
+    'reference: it points to a record that is not there',
+    'reference: it points to a record that is not there',
+    'reference: it points to a record that is not there',
+    'reference: it points to an interrupt that is not there',
+  ]);
 });

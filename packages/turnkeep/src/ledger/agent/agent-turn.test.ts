@@ -307,6 +307,25 @@ test('a turn that this process works on is refused at once', async () => {
   expect((await conversation.run(ASKED, agent, KEY)).state).toBe('completed');
 });
 
+test('what was queued meanwhile starts the next turn', async () => {
+  const { conversation } = opened();
+  const agent: Agent = async (turn) => {
+    if (turn.turnId.startsWith('turn_turn-1')) {
+      await conversation.submit({ prompt: [text('and then?')], whenBusy: 'enqueue' });
+    }
+    return [{ role: 'assistant', parts: [text('done')] }];
+  };
+  await conversation.run(ASKED, agent, KEY);
+  expect((await conversation.runNext(agent))?.state).toBe('completed');
+  expect(await conversation.runNext(agent)).toBeUndefined();
+  expect(await said(conversation)).toEqual([
+    'user: a question',
+    'assistant: done',
+    'user: and then?',
+    'assistant: done',
+  ]);
+});
+
 test('steering input becomes a message of the turn, once', async () => {
   const { conversation } = opened();
   const heard: string[] = [];

@@ -1,11 +1,14 @@
 import { TurnkeepError } from '../../core/errors.ts';
 import { isTerminal } from '../../core/rules/turn-states.ts';
 import { ownTurn } from '../../core/tree/path.ts';
+import { pause } from '../../platform/timers.ts';
 import type { ConversationAccess } from '../conversation-access.ts';
 import type { Hold } from './hold.ts';
 
+const LOOK_MS = 50;
+
 /**
- * Looks after each commit of the namespace whether the hold still holds, and tells once where it does not: the turn was
+ * Looks after commits of the namespace whether the hold still holds, and tells once where it does not: the turn was
  * stopped, taken over, or erased. Until then every commit is protected by the fence. Answers what ends the watching.
  */
 export function watchOwnership(
@@ -36,9 +39,12 @@ export function watchOwnership(
     while (again && !over) {
       again = false;
       const error = await lossOf(access, hold);
-      if (!error || over) continue;
-      end();
-      lost(error);
+      if (error && !over) {
+        end();
+        lost(error);
+      }
+      // Others may commit a thousand times a second: how often this turn looks is its own affair.
+      else await pause(LOOK_MS);
     }
     looking = false;
   }

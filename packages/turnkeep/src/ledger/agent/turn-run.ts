@@ -119,7 +119,9 @@ export class TurnRun {
   async #ended(receipt: Receipt, thrown: unknown): Promise<TurnOutcome> {
     await this.#clear();
     this.#options.atBoundary?.('ended');
-    if (thrown !== undefined && thrown !== this.#stopped.signal.reason) return Promise.reject(thrown);
+    if (thrown !== undefined && thrown !== this.#stopped.signal.reason) {
+      throw thrown instanceof Error ? thrown : new Error(messageOf(thrown));
+    }
     const state = eventOf(receipt, 'turn.advance')['to'] as 'completed' | 'cancelled';
     return { turnId: this.#hold.turnId, state, receipt };
   }
