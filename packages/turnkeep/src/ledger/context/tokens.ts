@@ -1,3 +1,4 @@
+import { TurnkeepError } from '../../core/errors.ts';
 import type { Json } from '../../core/json.ts';
 
 /** Counts the tokens of a text as a model would. It must answer the same for the same text each time. */
@@ -21,7 +22,11 @@ export async function defaultCounter(): Promise<TokenCounter> {
 }
 
 async function load(): Promise<TokenCounter> {
-  const { countTokens } = await import('gpt-tokenizer/encoding/o200k_base');
+  const { countTokens } = await import('gpt-tokenizer/encoding/o200k_base').catch((cause: unknown) => {
+    // The package is optional: it holds tables of 30 MB that nobody with a counter of their own needs.
+    const what = 'count tokens without the package gpt-tokenizer: install it, or give a counter';
+    throw new TurnkeepError('unsupported', { what }, { cause });
+  });
   // What looks like a special token is text here, as it is for the model.
   const options = { disallowedSpecial: new Set<string>() };
   return inSlices((text) => countTokens(text, options));
