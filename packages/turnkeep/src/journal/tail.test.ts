@@ -89,6 +89,11 @@ test('lines that are missing without a trace are missed, and repeated ones dropp
   expect(outcome('1 xa 3', 4)).toEqual({ taken: [1, 3], lost: ['2-2 a', '4-4'], unfinished: undefined });
 });
 
+test('lines that stand behind later ones are passed, and told', () => {
+  expect(outcome('1 4/2 2 5', 5)).toEqual({ taken: [1, 4, 5], lost: ['2-3', 'nothing'], unfinished: undefined });
+  expect(outcome('1 3 2 4', 4)).toEqual({ taken: [1, 3, 4], lost: ['2-2', 'nothing'], unfinished: undefined });
+});
+
 test('lost lines have names only where each of them left some', () => {
   expect(outcome('1 xa 3', 3)).toMatchObject({ lost: ['2-2 a'] });
   expect(outcome('1 xab 3', 3)).toMatchObject({ lost: ['2-2 ab'] });

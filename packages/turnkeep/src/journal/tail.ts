@@ -55,16 +55,17 @@ export class Tail {
       return;
     }
     const { flaw, meta } = found;
-    if (meta.n <= this.#accounted) {
-      // It changes nothing, whatever it says; but nobody writes a line twice.
-      const repeated = { reason: `it repeats line ${meta.n}`, ended: true };
-      this.#held.push({ ...found, kind: 'gap', flaw: flaw ?? repeated, names: [] });
-      return;
-    }
     const broken = this.#accounted + 1;
     if (meta.group > broken || (meta.n === broken && !flaw)) this.#release(meta.n - 1, found);
-    if (meta.n === this.#accounted + 1 && !flaw) this.#take(found);
+    if (meta.n <= this.#accounted) this.#holdRepeated(found);
+    else if (meta.n === this.#accounted + 1 && !flaw) this.#take(found);
     else this.#held.push(found);
+  }
+
+  /** It changes nothing, whatever it says; but nobody writes a line twice, or behind later ones. */
+  #holdRepeated(found: FoundLine): void {
+    const repeated = { reason: `line ${found.meta.n} was passed already`, ended: true };
+    this.#held.push({ ...found, kind: 'gap', flaw: found.flaw ?? repeated, names: [] });
   }
 
   /** The end of the log is reached. Answers where an unfinished group begins, if there is one. */
@@ -79,15 +80,16 @@ export class Tail {
 
   /** The number of the last line that was durable; without a mark each gap is taken for a line. */
   #lastDurable(mark: DurableMark | undefined): number {
-    const numbers = this.#held.flatMap((one) => (one.kind === 'line' ? one.meta.n : []));
+    const numbers = numbersOf(this.#held);
     const known = Math.max(this.#accounted, mark?.n ?? 0, ...numbers);
     return mark ? known : known + this.#held.length - numbers.length;
   }
 
-  /** What is held was acknowledged, and so were all lines up to number `to`. */
-  #release(to: number, at: Pick<Position, 'segment' | 'byte'>): void {
+  /** What is held was acknowledged, and so were all lines up to number `known`. */
+  #release(known: number, at: Pick<Position, 'segment' | 'byte'>): void {
     const held = this.#held;
     this.#held = [];
+    const to = Math.max(known, ...numbersOf(held));
     const lost = this.#lostAmong(held, to);
     if (lost && !held.some(({ kind }) => kind === 'gap')) this.damages.push(missing(at, lost));
     for (const found of held) {
@@ -102,7 +104,7 @@ export class Tail {
 
   /** Which lines up to number `to` are neither held nor were taken. */
   #lostAmong(held: readonly Found[], to: number): LostLines | undefined {
-    const there = new Set(held.flatMap((one) => (one.kind === 'line' ? one.meta.n : [])));
+    const there = new Set(numbersOf(held));
     let [from, last, count] = [0, 0, 0];
     for (let n = this.#accounted + 1; n <= to; n++) {
       if (there.has(n)) continue;
@@ -120,6 +122,10 @@ export class Tail {
     this.#end = { segment, byte: next, n: meta.n };
     this.#adopt(line);
   }
+}
+
+function numbersOf(held: readonly Found[]): readonly number[] {
+  return held.flatMap((one) => (one.kind === 'line' ? one.meta.n : []));
 }
 
 /**
