@@ -1,5 +1,6 @@
 import type { Change } from '../../core/change.ts';
 import { derivedId } from '../../core/commit.ts';
+import type { ErrorCode } from '../../core/errors.ts';
 import type { AttemptId, OperationId, RunId, TurnId } from '../../core/ids.ts';
 import type { Receipt } from '../../core/receipt.ts';
 import type { ConversationAccess } from '../conversation-access.ts';
@@ -8,6 +9,9 @@ import type { Found } from './hold.ts';
 import { removeBeat } from './lease.ts';
 import { persist } from './persist.ts';
 import { endKeeping } from './unfinished.ts';
+
+/** Refusals that say that somebody else took or ended the turn in between. */
+export const LOST_RACE: ReadonlySet<ErrorCode> = new Set(['fenced', 'attempt_exists', 'turn_terminal', 'no_attempt']);
 
 export interface End {
   readonly to: 'cancelled' | 'failed';
@@ -37,7 +41,7 @@ export async function endFromOutside(
   const claim: Change = held
     ? { kind: 'attempt.takeover', attempt, turnId, fromToken: held.token, runId }
     : { kind: 'attempt.start', attempt, turnId, runId };
-  await persist(access, () => [start, ...(openRun === undefined ? [] : [endRun(openRun)]), claim]);
+  await persist(access, () => [start, claim, ...(openRun === undefined ? [] : [endRun(openRun)])]);
   const fence = { attempt, token: (held?.token ?? 0) + 1 };
   const draft = await readDraft(access, turnId);
   const drafted = { parts: partsOf(draft), truncated: draft?.truncated ?? false };

@@ -1,6 +1,7 @@
 import type { Change, TurnState } from '../../core/change.ts';
 import { derivedId } from '../../core/commit.ts';
 import { TurnkeepError, isTurnkeepError } from '../../core/errors.ts';
+import type { ErrorCode } from '../../core/errors.ts';
 import type { AttemptId, CheckpointId, OperationId, RunId, TurnId } from '../../core/ids.ts';
 import type { Fence } from '../../core/message.ts';
 import { readRun, runOfAttempt } from '../../core/read/agent.ts';
@@ -102,7 +103,15 @@ function holderIn({ held }: Found): Fence {
   return held ?? { attempt: '', token: 0 };
 }
 
-async function take(access: ConversationAccess, turnId: TurnId, found: Found, options: HoldOptions): Promise<Hold> {
+/** Refusals that say that somebody else was quicker. */
+const TAKEN: ReadonlySet<ErrorCode> = new Set(['fenced', 'attempt_exists', 'checkpoint_exists', 'illegal_transition']);
+
+async function take(
+  access: ConversationAccess,
+  turnId: TurnId,
+  found: Found,
+  options: HoldOptions,
+): Promise<Hold | undefined> {
   const { mintCommitId, surroundings } = access.access;
   const { held, checkpointId, revision = 0 } = found;
   const stem = mintCommitId(surroundings.now());
@@ -119,7 +128,8 @@ async function take(access: ConversationAccess, turnId: TurnId, found: Found, op
     return { turnId, fence, runId, lease, checkpointId, revision };
   } catch (error) {
     await lease.end();
-    if (isTurnkeepError(error, 'fenced') || isTurnkeepError(error, 'attempt_exists')) {
+    if (isTurnkeepError(error, 'turn_terminal')) return undefined;
+    if (isTurnkeepError(error) && TAKEN.has(error.code)) {
       const now = await findTurn(access, turnId);
       throw new TurnkeepError('turn_held', { turnId, ...holderIn(now) }, { cause: error });
     }
@@ -139,8 +149,11 @@ function changesOf(
   const { attempt, runId, agent } = by;
   const changes: Change[] = [{ kind: 'run.start', runId, agent, baseTurnId: turnId }];
   if (revision === undefined) changes.push(firstCheckpoint(checkpointId));
-  if (openRun !== undefined) changes.push(lostRun(openRun));
-  if (held) return [...changes, { kind: 'attempt.takeover', attempt, turnId, fromToken: held.token, runId }];
+  if (held) {
+    // The token first: of two that saw one owner the second is told so by it.
+    changes.push({ kind: 'attempt.takeover', attempt, turnId, fromToken: held.token, runId });
+    return openRun === undefined ? changes : [...changes, lostRun(openRun)];
+  }
   // Before the attempt holds the turn: afterwards its fence would be asked for.
   if (state !== 'running') changes.push(running(turnId));
   return [...changes, { kind: 'attempt.start', attempt, turnId, runId }];

@@ -8,7 +8,10 @@ const QUICK = { ttlMs: 60 };
 async function abandoned(conversation: Conversation, run = true): Promise<string> {
   const { turnId, operationId } = await conversation.submit({ ...ASKED, operationId: `${conversation.id} op` });
   if (run) await conversation.advance(turnId, 'running');
-  await conversation.commit([{ kind: 'attempt.start', attempt: 'lost', turnId }]);
+  await conversation.commit([
+    { kind: 'run.start', runId: 'lost run', agent: 'lost' },
+    { kind: 'attempt.start', attempt: 'lost', turnId, runId: 'lost run' },
+  ]);
   expect(operationId).toBe(`${conversation.id} op`);
   return turnId;
 }
@@ -69,6 +72,16 @@ test('unfinished words of a lost owner are kept', async () => {
   expect(await ledger.backend.scratch.list('n')).toEqual([]);
 });
 
+test('a turn that was never held is stopped, and so is one that two stop at once', async () => {
+  const { conversation } = opened();
+  const { turnId } = await conversation.submit(ASKED);
+  const outcomes = await Promise.all([conversation.stop(turnId, 'one'), conversation.stop(turnId, 'two')]);
+  expect(outcomes.map(({ state }) => state)).toEqual(['cancelled', 'cancelled']);
+  expect(outcomes[0].receipt.version).toBe(outcomes[1].receipt.version);
+  expect((await conversation.info()).state).toBe('idle');
+  expect(await conversation.openOperations()).toEqual([]);
+});
+
 test('of two who go on with one turn one does, and the other is told', async () => {
   const { conversation } = opened();
   const turnId = await abandoned(conversation);
@@ -83,4 +96,5 @@ test('of two who go on with one turn one does, and the other is told', async () 
     (all: readonly string[]) => all.includes('completed') && (all.includes('turn_held') || all[1] === 'completed'),
   );
   expect(runs).toBe(1);
+  expect((await conversation.runRecord('lost run'))?.reason?.code).toBe('owner_lost');
 });

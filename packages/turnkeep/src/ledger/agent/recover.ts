@@ -8,7 +8,7 @@ import { ConversationAccess } from '../conversation-access.ts';
 import { assertOptions } from '../given.ts';
 import { livingHeads } from '../living.ts';
 import { BeatWatch } from './beat-watch.ts';
-import { endFromOutside } from './end-from-outside.ts';
+import { endFromOutside, LOST_RACE } from './end-from-outside.ts';
 import { findTurn, lookAtOwner } from './hold.ts';
 import { assertTtl } from './run.ts';
 
@@ -91,7 +91,7 @@ async function endLost(
     await endFromOutside(access, turnId, found, { to: 'failed', agent: 'recover', code: 'owner_lost', message });
     return true;
   } catch (error) {
-    if (isTurnkeepError(error, 'fenced') || isTurnkeepError(error, 'turn_terminal')) return false;
+    if (isTurnkeepError(error) && LOST_RACE.has(error.code)) return false;
     throw error;
   }
 }

@@ -1,7 +1,8 @@
-import { isTerminal } from '../../core/rules/turn-states.ts';
+import { isTurnkeepError } from '../../core/errors.ts';
 import type { TurnId } from '../../core/ids.ts';
+import { isTerminal } from '../../core/rules/turn-states.ts';
 import type { ConversationAccess } from '../conversation-access.ts';
-import { endFromOutside } from './end-from-outside.ts';
+import { endFromOutside, LOST_RACE } from './end-from-outside.ts';
 import { findTurn } from './hold.ts';
 import { outcomeOf } from './outcome.ts';
 import type { TurnOutcome } from './outcome.ts';
@@ -11,9 +12,16 @@ import type { TurnOutcome } from './outcome.ts';
  * message, and its owner is told. A turn that has ended is answered as it ended.
  */
 export async function stopTurn(access: ConversationAccess, turnId: TurnId, reason: string): Promise<TurnOutcome> {
-  const found = await findTurn(access, turnId);
-  if (isTerminal(found.state)) return outcomeOf(access, turnId);
   const how = { to: 'cancelled' as const, agent: 'stop', code: 'stopped', message: reason };
-  const receipt = await endFromOutside(access, turnId, found, how);
-  return { turnId, state: 'cancelled', receipt };
+  for (;;) {
+    const found = await findTurn(access, turnId);
+    if (isTerminal(found.state)) return outcomeOf(access, turnId);
+    try {
+      const receipt = await endFromOutside(access, turnId, found, how);
+      return { turnId, state: 'cancelled', receipt };
+    } catch (error) {
+      // Somebody took the turn in between: it is stopped in their hands.
+      if (!isTurnkeepError(error) || !LOST_RACE.has(error.code)) throw error;
+    }
+  }
 }
