@@ -135,7 +135,7 @@ const native = fc.oneof(
   fc
     .tuple(objectOf(json), roles, fc.oneof(json, fc.array(objectOf(json), { maxLength: 3 })))
     .map(([rest, role, content]) => {
-      return { ...(rest as object), role, content, parts: content } as Json;
+      return { ...(rest as object), role, content, parts: content };
     }),
 );
 

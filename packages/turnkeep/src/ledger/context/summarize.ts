@@ -1,5 +1,7 @@
 import type { SummaryCommit } from '../../core/change.ts';
 import { isTurnkeepError, TurnkeepError } from '../../core/errors.ts';
+import type { TurnId } from '../../core/ids.ts';
+import type { Fence } from '../../core/message.ts';
 import type { ConversationAccess } from '../conversation-access.ts';
 import { contextOf } from './context.ts';
 import type { ContextAnswer, SummaryRequired } from './context.ts';
@@ -12,6 +14,8 @@ export type Summarizer = (ask: SummaryRequired, signal: AbortSignal | undefined)
 export interface SummarizeOptions {
   /** The most summaries that one call makes. 8 when absent. */
   readonly passes?: number | undefined;
+  /** The claim of the attempt that writes, where one holds the turn. */
+  readonly fence?: Fence | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -26,7 +30,7 @@ export async function summarized(
   options: SummarizeOptions = {},
 ): Promise<ContextAnswer> {
   const asking: ContextPolicy = { ...policy, whenFull: 'summarize' };
-  const { passes = 8, signal } = options;
+  const { passes = 8, signal, fence } = options;
   if (!Number.isSafeInteger(passes) || passes < 1) {
     throw new TurnkeepError('invalid_value', { path: 'options.passes', reason: 'a whole number from 1 on' });
   }
@@ -35,7 +39,7 @@ export async function summarized(
     if (signal?.aborted) throw new TurnkeepError('aborted', { reason: 'the caller gave up' });
     const text = await summarizer(answer, signal);
     await assertShort(text, answer, policy);
-    await commitSummary(access, policy, answer, text);
+    await commitSummary(access, { answer, text, leaf: policy.leaf, fence });
     answer = await contextOf(access, asking);
   }
   return answer;
@@ -49,15 +53,18 @@ async function assertShort(text: string, { maxTokens }: SummaryRequired, policy:
   throw new TurnkeepError('context_too_large', { what: 'summary', budgetTokens: maxTokens, neededTokens });
 }
 
-async function commitSummary(
-  access: ConversationAccess,
-  { leaf }: ContextPolicy,
-  { upTo, expect }: SummaryRequired,
-  text: string,
-): Promise<void> {
+interface NewSummary {
+  readonly answer: SummaryRequired;
+  readonly text: string;
+  readonly leaf: TurnId | null | undefined;
+  readonly fence: Fence | undefined;
+}
+
+async function commitSummary(access: ConversationAccess, { answer, text, leaf, fence }: NewSummary): Promise<void> {
+  const { upTo, expect } = answer;
   const place: Pick<SummaryCommit, 'turnId'> = leaf === undefined || leaf === null ? {} : { turnId: leaf };
   try {
-    await access.write([{ kind: 'summary.commit', upTo, text, ...place }], { expect });
+    await access.write([{ kind: 'summary.commit', upTo, text, ...place }], { expect, fence });
   } catch (error) {
     if (!isTurnkeepError(error, 'conflict') && !isTurnkeepError(error, 'summary_not_longer')) throw error;
   }
