@@ -280,7 +280,7 @@ export class Conversation {
    * it failed.
    */
   async run(turn: AgentTurnStart, agent: Agent, options: RunOptions): Promise<TurnOutcome> {
-    return runTurn(this.#access, turn, agent, options);
+    return runTurn({ access: this.#access, conversation: this }, turn, agent, options);
   }
 
   /**
@@ -289,7 +289,7 @@ export class Conversation {
    * to repeat, can be looked up, or `settle` says what became of it.
    */
   async resume(turnId: TurnId, agent: Agent, options: ResumeOptions = {}): Promise<TurnOutcome> {
-    return resumeTurn(this.#access, turnId, agent, options);
+    return resumeTurn({ access: this.#access, conversation: this }, turnId, agent, options);
   }
 
   /** Starts the next turn with the input that waits longest, and runs an agent at it; `undefined` where none waits. */

@@ -14,6 +14,7 @@ export interface OpenInterrupt extends Interrupt {
   readonly conversationId: ConversationId;
 }
 
+/** An answer, and how it is sent. */
 export interface AnswerOptions extends Pick<WriteOptions, 'idempotencyKey' | 'signal'> {
   /** Who answers. */
   readonly by: string;
@@ -22,6 +23,7 @@ export interface AnswerOptions extends Pick<WriteOptions, 'idempotencyKey' | 'si
   readonly conversationId?: ConversationId | undefined;
 }
 
+/** What became of an answer. */
 export interface Answered {
   readonly conversationId: ConversationId;
   readonly turnId: TurnId;

@@ -1,11 +1,12 @@
 import type { Change, Expect, StepOutcome, StepRepeat, UsageRecord } from '../../core/change.ts';
 import { derivedId } from '../../core/commit.ts';
 import { TurnkeepError, isTurnkeepError } from '../../core/errors.ts';
-import type { CommitId, ConversationId, MessageId, TurnId } from '../../core/ids.ts';
+import type { CommitId, MessageId, TurnId } from '../../core/ids.ts';
 import type { Json } from '../../core/json.ts';
 import type { NewMessage, Part, ToolResultPart } from '../../core/message.ts';
 import { lookUpMessage } from '../../core/read/message.ts';
 import type { Receipt } from '../../core/receipt.ts';
+import type { Conversation } from '../conversation.ts';
 import { joinParts } from './draft.ts';
 import { messageOf, TurnWaits } from './turn-work.ts';
 import type { NewInterrupt, Recorded, TurnWork } from './turn-work.ts';
@@ -21,6 +22,7 @@ export interface StepOptions<Result extends Json | void> {
   readonly input?: Json | undefined;
 }
 
+/** As {@link StepOptions}; its name and input are the call's. */
 export type ToolOptions = Omit<StepOptions<Json>, 'name' | 'input'> & {
   /** Of the tool message. */
   readonly message?: Omit<NewMessage, 'role' | 'parts' | 'messageId'> | undefined;
@@ -56,14 +58,15 @@ export interface Completion {
  */
 export class AgentTurn {
   readonly turnId: TurnId;
-  readonly conversationId: ConversationId;
+  /** The conversation of the turn, to read its path: `context` or `window` with `leaf: turnId`. */
+  readonly conversation: Conversation;
   /** Aborted where the turn is stopped, taken over, or out of time. */
   readonly signal: AbortSignal;
   readonly #work: TurnWork;
 
-  constructor(work: TurnWork) {
+  constructor(work: TurnWork, conversation: Conversation) {
     this.turnId = work.turnId;
-    this.conversationId = work.access.conversationId;
+    this.conversation = conversation;
     this.signal = work.signal;
     this.#work = work;
   }

@@ -8,8 +8,11 @@ const KEY = { idempotencyKey: 'turn-1' };
 
 test('an agent calls its model, runs its tools side by side, and goes on until it calls none', async () => {
   const { conversation } = opened();
+  const heard: number[] = [];
   const agent = modelAgent({
-    model: async ({ round, used }) => {
+    model: async ({ round, turn, used }) => {
+      const { messages } = await turn.conversation.window(50, { leaf: turn.turnId });
+      heard.push(messages.length);
       used({ provider: 'p', model: 'm', inputTokens: 10 * round });
       return round === 1
         ? [text('Let me look.'), call('x', 'look'), call('y', 'break'), call('z', 'none')]
@@ -29,6 +32,7 @@ test('an agent calls its model, runs its tools side by side, and goes on until i
     { type: 'tool_result', callId: 'z', status: 'error', output: 'there is no tool none' },
   ]);
   expect((await said(conversation)).at(-1)).toBe('assistant: Done.');
+  expect(heard).toEqual([1, 5]);
   expect(await conversation.usage.total()).toMatchObject({ calls: 2, inputTokens: 30 });
 });
 

@@ -4,7 +4,7 @@ import { TurnkeepError } from '../../core/errors.ts';
 import type { AgentTurn, CallUsage, ModelCall, ToolOptions } from './agent-turn.ts';
 import type { Agent } from './turn-run.ts';
 
-/** What a model is asked: the whole path so far, oldest first, results of its tools included. */
+/** What a model is asked with: the turn, whose conversation holds the path so far, results of its tools included. */
 export interface ModelRequest {
   readonly turn: AgentTurn;
   /** Counts the calls of this turn, from 1. */
@@ -14,7 +14,7 @@ export interface ModelRequest {
   readonly used: (usage: CallUsage) => void;
 }
 
-/** Any model: parts come out as they are made, whole or piece by piece. It reads its messages through the turn's handle. */
+/** Any model: parts come out as they are made, whole or piece by piece. What it is to be told it reads itself: `turn.conversation.context({ leaf: turn.turnId, … })`. */
 export type Model = (request: ModelRequest) => AsyncIterable<Part> | Iterable<Part> | Promise<readonly Part[]>;
 
 /** A tool: does what a call asks. It is a step: done once, however often its turn is resumed. */

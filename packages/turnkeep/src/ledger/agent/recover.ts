@@ -18,6 +18,7 @@ const LOOKS_PER_TTL = 12;
 /** Turns that are watched at the same time. */
 const TOGETHER = 64;
 
+/** How owners are watched. */
 export interface RecoverOptions {
   /** How long a sign of life counts, in milliseconds: 30,000 by default. */
   readonly ttlMs?: number | undefined;

@@ -2,7 +2,6 @@ import type { Change, StepSettle, TurnSubmit } from '../../core/change.ts';
 import { TurnkeepError } from '../../core/errors.ts';
 import type { TurnId } from '../../core/ids.ts';
 import type { WriteOptions } from '../access.ts';
-import type { ConversationAccess } from '../conversation-access.ts';
 import { assertOptions } from '../given.ts';
 import { eventOf } from '../receipt-event.ts';
 import type { AtBoundary } from './turn-work.ts';
@@ -11,8 +10,9 @@ import { outcomeOf } from './outcome.ts';
 import type { TurnOutcome } from './outcome.ts';
 import { persist } from './persist.ts';
 import { TurnRun } from './turn-run.ts';
-import type { Agent } from './turn-run.ts';
+import type { Agent, Workplace } from './turn-run.ts';
 
+/** How a run works at its turn. */
 export interface ResumeOptions {
   /** Which agent, for a person: `agent` when absent. */
   readonly agent?: string | undefined;
@@ -28,6 +28,7 @@ export interface ResumeOptions {
   readonly atBoundary?: AtBoundary | undefined;
 }
 
+/** How a turn starts and is run. */
 export interface RunOptions extends ResumeOptions, Pick<WriteOptions, 'expect'> {
   /** The turn's identity: its commit's, its operation's and its checkpoint's id. Sent again, the turn goes on. */
   readonly idempotencyKey: string;
@@ -42,7 +43,7 @@ const RUN_OPTIONS: ReadonlySet<string> = new Set([...RESUME_OPTIONS, 'idempotenc
 
 /** A turn from its prompt to its end; sent again under the same key it goes on where it stopped. */
 export async function runTurn(
-  access: ConversationAccess,
+  place: Workplace,
   turn: AgentTurnStart,
   agent: Agent,
   options: RunOptions,
@@ -51,15 +52,18 @@ export async function runTurn(
   const { idempotencyKey, expect, ...resuming } = options;
   assertTtl(resuming.ttlMs);
   const submit: Change = { ...turn, kind: 'turn.submit', operationId: idempotencyKey };
-  const receipt = await persist(access, () => [submit, firstCheckpoint(idempotencyKey)], { idempotencyKey, expect });
+  const receipt = await persist(place.access, () => [submit, firstCheckpoint(idempotencyKey)], {
+    idempotencyKey,
+    expect,
+  });
   const turnId = eventOf(receipt, 'turn.submit')['turnId'] as TurnId;
   options.atBoundary?.('submitted');
-  return resumeTurn(access, turnId, agent, resuming);
+  return resumeTurn(place, turnId, agent, resuming);
 }
 
 /** Takes a turn up where it stopped; see `Conversation.resume`. */
 export async function resumeTurn(
-  access: ConversationAccess,
+  place: Workplace,
   turnId: TurnId,
   agent: Agent,
   options: ResumeOptions = {},
@@ -67,9 +71,9 @@ export async function resumeTurn(
   assertOptions(options, RESUME_OPTIONS);
   const { signal, ttlMs = DEFAULT_TTL_MS } = options;
   assertTtl(ttlMs);
-  const held = await hold(access, turnId, { agent: options.agent ?? 'agent', ttlMs, signal });
-  if (!held) return outcomeOf(access, turnId);
-  return new TurnRun(access, held, options).run(agent);
+  const held = await hold(place.access, turnId, { agent: options.agent ?? 'agent', ttlMs, signal });
+  if (!held) return outcomeOf(place.access, turnId);
+  return new TurnRun(place, held, options).run(agent);
 }
 
 export function assertTtl(ttlMs: number | undefined): void {

@@ -5,6 +5,7 @@ import type { NewMessage } from '../../core/message.ts';
 import { readInterrupt } from '../../core/read/agent.ts';
 import type { Receipt } from '../../core/receipt.ts';
 import type { ConversationAccess } from '../conversation-access.ts';
+import type { Conversation } from '../conversation.ts';
 import { eventOf } from '../receipt-event.ts';
 import { AgentTurn } from './agent-turn.ts';
 import { DraftWriter } from './draft.ts';
@@ -22,6 +23,12 @@ import { endKeeping } from './unfinished.ts';
  * messages that it answers complete the turn.
  */
 export type Agent = (turn: AgentTurn) => Promise<readonly NewMessage[] | void>;
+
+/** The conversation that is worked in: as the library reaches it, and as its users do. */
+export interface Workplace {
+  readonly access: ConversationAccess;
+  readonly conversation: Conversation;
+}
 
 export interface TurnRunOptions {
   readonly signal?: AbortSignal | undefined;
@@ -45,7 +52,7 @@ export class TurnRun {
   /** True once this run writes its own end. */
   #isEnding = false;
 
-  constructor(access: ConversationAccess, held: Hold, options: TurnRunOptions) {
+  constructor({ access, conversation }: Workplace, held: Hold, options: TurnRunOptions) {
     this.#access = access;
     this.#hold = held;
     this.#options = options;
@@ -53,7 +60,7 @@ export class TurnRun {
     this.#draft = new DraftWriter(access, held.turnId, held.fence.token);
     const signal = AbortSignal.any([this.#stopped.signal, ...(options.signal ? [options.signal] : [])]);
     this.#work = new TurnWork(access, this.#writer, this.#draft, signal, options.atBoundary ?? (() => undefined));
-    this.#turn = new AgentTurn(this.#work);
+    this.#turn = new AgentTurn(this.#work, conversation);
   }
 
   async run(agent: Agent): Promise<TurnOutcome> {
