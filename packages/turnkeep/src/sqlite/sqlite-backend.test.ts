@@ -3,7 +3,9 @@ import { dirname } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { FeedEntry } from '../core/backend.ts';
 import { isTurnkeepError } from '../core/errors.ts';
+import { openDatabase } from './driver.ts';
 import { openSqlite } from './open.ts';
+import { openSearchIndex } from './search-index.ts';
 import { envelope, message, NAMESPACE, versionOf, withStore, withStoreFile } from './sqlite-backend.testkit.ts';
 
 const COMMITS = 40;
@@ -66,6 +68,19 @@ describe('what is committed', () => {
       expect(await hits('FOX')).toEqual(['other', 'talk']);
       expect(await hits('quick')).toEqual(['talk']);
       expect(await hits('bear')).toEqual([]);
+    }));
+
+  test('is in the search index once that has caught up', () =>
+    withStore(async (store, path) => {
+      await Promise.all(Array.from({ length: COMMITS }, (_, at) => store.commit(message('talk', `word ${at}`))));
+      await store.catchUp();
+      const newest = (await store.feed(NAMESPACE, 0, COMMITS)).at(-1)?.position;
+      const file = openDatabase(path, { readOnly: true });
+      const storeId = file.prepare('SELECT * FROM store').get()?.[0] as string; // a text column
+      file.close();
+      const index = openSearchIndex(`${path}-search`, { storeId });
+      expect(index.position()).toBe(newest);
+      index.close();
     }));
 });
 
