@@ -5,6 +5,7 @@ import type { Oracle } from './oracle.ts';
 import { lastSequenceOn, messagesOn, pathTo, visibleMessages } from './path.ts';
 import { Random } from './random.ts';
 import type { Item } from './trace.ts';
+import { isTerminal, stateOf } from './turn-states.ts';
 import { NAMESPACE } from './world.ts';
 
 const MOST_CONVERSATIONS = 9;
@@ -54,6 +55,8 @@ export class Generator {
     if (living.length > 3 && random.oneIn(60)) return this.#erase(living);
     if (living.length < MOST_CONVERSATIONS && random.oneIn(18))
       return this.#fork(conversation) ?? this.#change(conversation);
+    if (living.length < MOST_CONVERSATIONS && random.oneIn(20))
+      return this.#spawn(conversation) ?? this.#change(conversation);
     if (random.oneIn(90)) return this.#toTheErased() ?? this.#change(conversation);
     return this.#change(conversation);
   }
@@ -134,6 +137,21 @@ export class Generator {
     const fields = random.oneIn(3) ? { title: `${this.fresh('w')} fork` } : {};
     const more: readonly Change[] = random.oneIn(4) ? [{ kind: 'state.update', objective: this.fresh('w') }] : [];
     return this.#item(id, [{ ...first, ...fields }, ...more]);
+  }
+
+  /** A sub-agent, mostly under a turn that has not ended. */
+  #spawn(above: Conversation): Omit<Item, 'now'> | undefined {
+    const { random } = this;
+    const open = above.turns.filter((turn) => !isTerminal(stateOf(turn)));
+    const turn = random.pick(random.oneIn(6) ? above.turns : open);
+    if (!turn) return undefined;
+    const { turnId } = turn;
+    const calls = above.messages.filter((message) => message.turnId === turnId).flatMap((message) => message.calls);
+    const callId = random.oneIn(9) ? 'x9' : random.pick(calls);
+    const parent = { conversationId: above.conversationId, turnId, ...(callId === undefined ? {} : { callId }) };
+    const fields = random.oneIn(3) ? { title: `${this.fresh('w')} agent`, agent: 'finder' } : {};
+    const id = random.oneIn(30) ? this.known('c') : this.fresh('c');
+    return this.#item(id, [{ kind: 'conversation.spawn', parent, ...fields }]);
   }
 
   /** An erasure, mostly of a conversation between others: one that was forked and is a fork. */

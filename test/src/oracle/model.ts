@@ -230,6 +230,8 @@ export interface Spent {
   readonly usageId: UsageId;
   readonly words: JsonObject;
   readonly at: number;
+  /** The conversations that it counts for, each with the turn: its own, and those that it hangs under. */
+  readonly counts: ReadonlyMap<ConversationId, TurnId | null>;
 }
 
 /** What a user said while a turn was at work. */
@@ -280,6 +282,12 @@ export interface Conversation {
   readonly versions: ReadonlyMap<CommitId, number>;
   readonly operations: ReadonlyMap<OperationId, Operation>;
   readonly openOperation: OperationId | null;
+  /** Where a sub-agent's conversation hangs. */
+  readonly parent: {
+    readonly conversationId: ConversationId;
+    readonly turnId: TurnId;
+    readonly callId: string | null;
+  } | null;
   readonly usages: ReadonlyMap<UsageId, Spent>;
   /** In the order in which they came. */
   readonly inputs: ReadonlyMap<InputId, Input>;
@@ -324,6 +332,7 @@ export function newConversation(conversationId: ConversationId, now: number): Co
     operations: new Map(),
     openOperation: null,
     inputs: new Map(),
+    parent: null,
     usages: new Map(),
     attempts: new Map(),
     runs: new Map(),

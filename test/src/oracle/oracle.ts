@@ -2,6 +2,7 @@ import type { ChangeEvent, Commit, ConversationId, Envelope, Expect, Json, Memor
 import { apply } from './changes/index.ts';
 import { checkFence } from './changes/attempt.ts';
 import { settle } from './changes/operation.ts';
+import { checkParents, descendants } from './changes/sub-agent.ts';
 import { Draft } from './draft.ts';
 import { newConversation, withMember } from './model.ts';
 import type { Conversation, Memory, Spent, Tombstone } from './model.ts';
@@ -29,6 +30,7 @@ export class Oracle {
     const draft = new Draft(this, envelope, known ?? newConversation(commit.conversationId, envelope.now));
     if (commit.fence) checkFence(draft, commit.fence);
     if (commit.expect) checkExpect(draft.conversation, commit.expect);
+    checkParents(draft);
     const events = commit.changes.map((change, index) => {
       draft.index = index;
       return apply(draft, change);
@@ -56,15 +58,15 @@ export class Oracle {
     for (const [words, redaction] of draft.redactions) Object.assign(words, { content: null, redaction });
     this.spent.push(...draft.spent);
     this.memories = draft.memories;
+    const erases = commit.changes[0]?.kind === 'conversation.erase';
+    for (const one of erases ? descendants(this, before) : [])
+      this.#conversations.set(one.conversationId, tombstone(one, now));
     const moments = [
       ...before.moments,
       { receipt, asked: envelope.contentDigest, leaf: before.leaf, words: draft.words },
     ];
     const after = { ...before, version, moments, versions: withMember(before.versions, commitId, version) };
-    this.#conversations.set(
-      conversationId,
-      commit.changes[0]?.kind === 'conversation.erase' ? tombstone(after, now) : after,
-    );
+    this.#conversations.set(conversationId, erases ? tombstone(after, now) : after);
     return receipt;
   }
 

@@ -22,6 +22,8 @@ export function answerOf(oracle: Oracle, question: Question): unknown {
       return search(oracle, question);
     case 'memories':
       return memories(oracle);
+    case 'usage':
+      return usage(oracle, oracle.living(question.conversation));
     case 'spent':
       return { total: usageTotal(oracle.spent), days: usageByDay(oracle.spent) };
     case 'held':
@@ -31,7 +33,7 @@ export function answerOf(oracle: Oracle, question: Question): unknown {
   }
 }
 
-type Within = Exclude<Question, { ask: 'spent' | 'memories' | 'listing' | 'tombstone' | 'search' | 'held' }>;
+type Within = Exclude<Question, { ask: 'spent' | 'usage' | 'memories' | 'listing' | 'tombstone' | 'search' | 'held' }>;
 
 function answerIn(conversation: Conversation, question: Within): unknown {
   switch (question.ask) {
@@ -57,8 +59,6 @@ function answerIn(conversation: Conversation, question: Within): unknown {
     }
     case 'task':
       return ofTask(conversation, question.taskId);
-    case 'usage':
-      return usage(conversation);
     case 'beside':
       return beside(conversation);
     default:
@@ -80,14 +80,16 @@ function memories(oracle: Oracle): readonly string[] {
 }
 
 /** What was used, by the conversation, each of its turns, and each day; and every call as it was recorded. */
-function usage(conversation: Conversation) {
-  const all = [...conversation.usages.values()];
-  const ofTurn = (turnId: TurnId) => all.filter(({ words }) => words['turnId'] === turnId);
+function usage(oracle: Oracle, conversation: Conversation) {
+  const { conversationId } = conversation;
+  const all = oracle.spent.filter(({ counts }) => counts.has(conversationId));
+  const ofTurn = (turnId: TurnId) => all.filter(({ counts }) => counts.get(conversationId) === turnId);
+  const own = [...conversation.usages.values()];
   return {
     total: usageTotal(all),
     turns: conversation.turns.map(({ turnId }) => [turnId, usageTotal(ofTurn(turnId))]),
     days: usageByDay(all),
-    calls: inAnyOrder(all.map(({ usageId, words, at }) => ({ ...words, usageId, recordedAt: iso(at) }))),
+    calls: inAnyOrder(own.map(({ usageId, words, at }) => ({ ...words, usageId, recordedAt: iso(at) }))),
   };
 }
 
@@ -114,6 +116,7 @@ function head(conversation: Conversation, reader: string) {
     ...titled,
     conversationId,
     source,
+    parent: conversation.parent,
     cutTurn: cutTurn(conversation),
     createdAt: iso(conversation.createdAt),
     lastActivityAt: iso(conversation.lastActivityAt),

@@ -357,6 +357,7 @@ class Reading {
       TABLES.interruptIds,
       TABLES.readers,
       TABLES.inputs,
+      TABLES.spawned,
       TABLES.usages,
       TABLES.usageSums,
       TABLES.waiting,

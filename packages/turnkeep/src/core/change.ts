@@ -470,7 +470,22 @@ export interface ConversationFork extends ConversationFields {
   readonly at: MessageId;
 }
 
-/** Erases the conversation. It is its commit's only change. */
+/**
+ * Makes the commit's conversation a sub-agent's, under a turn of its parent that has not ended and, where it is named, a call
+ * in it. It is its commit's first change. Its usage counts upward; it is cancelled and erased with its parent.
+ */
+export interface ConversationSpawn extends ConversationFields {
+  readonly kind: 'conversation.spawn';
+  readonly parent: {
+    readonly conversationId: ConversationId;
+    readonly turnId: TurnId;
+    readonly callId?: string | undefined;
+  };
+  /** Who it is, for a person. */
+  readonly agent?: string | undefined;
+}
+
+/** Erases the conversation, and its sub-agents' with it. It is its commit's only change. */
 export interface ConversationErase {
   readonly kind: 'conversation.erase';
   readonly reason?: string | undefined;
@@ -480,6 +495,7 @@ export type Change =
   | ConversationCreate
   | ConversationUpdate
   | ConversationFork
+  | ConversationSpawn
   | ConversationErase
   | MessageAppend
   | MessageRedact

@@ -16,6 +16,7 @@ import { packBranch, unpackInput, unpackOperation, unpackStep } from './rows.ts'
 import { checkFence } from './rules/attempt.ts';
 import { assertNotErased } from './rules/fork.ts';
 import { ruleFor } from './rules/index.ts';
+import { checkParents } from './rules/sub-agent.ts';
 import { settleOpenOperation } from './rules/operation.ts';
 import { findMessage, lastSequenceOn } from './tree/messages.ts';
 import { pathTo } from './tree/path.ts';
@@ -53,6 +54,7 @@ function decideOrThrow(rows: RowReader, envelope: Envelope, sha256: Sha256): Dec
   if (!stored) draft.put(KEYS.branch(0), packBranch(FIRST_BRANCH));
   if (commit.fence) checkFence(draft, commit.fence);
   if (commit.expect) checkExpect(draft, commit.expect);
+  checkParents(draft);
   const events = applyChanges(draft);
   settleOpenOperation(draft);
   draft.put(KEYS.commit(commit.commitId), [draft.version]);

@@ -35,6 +35,7 @@ export interface ErrorDetails {
   fence_required: { readonly turnId: string; readonly change: string };
   // Conversations
   conversation_not_found: { readonly conversationId: string };
+  parent_ended: { readonly conversationId: string; readonly turnId: string; readonly state: string };
   conversation_exists: { readonly conversationId: string };
   erased: { readonly conversationId: string; readonly erasedAt: string };
   // Turns and messages
@@ -149,6 +150,7 @@ export const ERRORS: { readonly [Code in ErrorCode]: ErrorRule } = {
   fenced: { retry: 'never', says: 'Another attempt holds this turn' },
   fence_required: { retry: 'never', says: 'This turn is held by an attempt, and the commit carries no fence' },
   conversation_not_found: { retry: 'never', says: 'There is no such conversation' },
+  parent_ended: { retry: 'never', says: 'The turn that this sub-agent works for was cancelled or has failed' },
   conversation_exists: { retry: 'never', says: 'The conversation exists' },
   erased: { retry: 'never', says: 'The conversation was erased' },
   no_turn: { retry: 'never', says: 'No such turn takes this' },

@@ -35,6 +35,10 @@ export interface Head {
   readonly cutTurn: TurnId | null;
   /** The conversation that this one was forked from. */
   readonly source: ConversationId | null;
+  /** The turn and the call that a sub-agent's conversation hangs under; absent in any other. */
+  readonly parent?:
+    | { readonly conversationId: ConversationId; readonly turnId: TurnId; readonly callId: string | null }
+    | undefined;
   /** Digest over all commits so far, in base64url. */
   readonly chain: string;
   readonly createdAt: number;

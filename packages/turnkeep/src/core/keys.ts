@@ -107,6 +107,9 @@ export const KEYS = {
   taskMessage: (taskId: string, sequence: number) => `y${taskId}${SEPARATOR}${numberKey(sequence)}`,
   taskMessagesOf: (taskId: string) => `y${taskId}${SEPARATOR}`,
   fork: (conversationId: string) => `f${conversationId}`,
+  /** A sub-agent's conversation under a turn. */
+  spawned: (turnId: string, conversationId: string) => `h${turnId}${SEPARATOR}${conversationId}`,
+  spawnedOf: (turnId: string) => `h${turnId}${SEPARATOR}`,
   attempt: (attempt: string) => `A${attempt}`,
   run: (runId: string) => `R${runId}`,
   step: (turnId: string, key: string) => `S${turnId}${SEPARATOR}${key}`,
@@ -160,6 +163,7 @@ export const TABLES = {
   contents: 'x',
   taskMessages: 'y',
   forks: 'f',
+  spawned: 'h',
   attempts: 'A',
   runs: 'R',
   steps: 'S',

@@ -34,6 +34,10 @@ export const LIMITS = {
   openInterrupts: 256,
   /** Inputs of one conversation that wait. */
   waitingInputs: 256,
+  /** Sub-agents of one turn. */
+  subAgents: 256,
+  /** Conversations between a sub-agent's and the user's, both included. */
+  subAgentDepth: 16,
   /** Memories of a namespace. */
   memories: 10_000,
   /** Bytes of a memory's text. */

@@ -15,7 +15,7 @@ export interface SearchText {
 }
 
 const WITH_PARTS = new Set(['message.append', 'turn.submit', 'input.deliver', 'message.redact']);
-const WITH_TITLE = new Set(['conversation.create', 'conversation.update', 'conversation.fork']);
+const WITH_TITLE = new Set(['conversation.create', 'conversation.update', 'conversation.fork', 'conversation.spawn']);
 
 /**
  * What of a commit is searched: the words of messages (text, reasoning, refusals, tool names, inputs and outputs) and

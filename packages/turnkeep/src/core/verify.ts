@@ -244,6 +244,8 @@ function rowProblem(rows: RowReader, head: Head, row: Row): Problem | undefined 
       const [turnId] = row.value as readonly [TurnId];
       return hasRow(rows, own, KEYS.interrupt(turnId, row.key.slice(1))) ? undefined : dangling('an interrupt');
     }
+    case TABLES.spawned:
+      return rows.head(afterSeparator(row.key)) ? undefined : dangling('a conversation');
     case TABLES.waiting:
       return isWaiting(rows, own, row) ? undefined : dangling('an input that waits');
     case TABLES.inputs: {

@@ -2,6 +2,7 @@ import type {
   BindingSave,
   Change,
   ConversationCreate,
+  ConversationSpawn,
   ConversationUpdate,
   OperationResolve,
   StateUpdate,
@@ -12,6 +13,7 @@ import type {
 } from '../core/change.ts';
 import { headerAt } from '../core/header.ts';
 import type { ConversationId, InterruptId, MessageId, NamespaceId, OperationId, RunId, TurnId } from '../core/ids.ts';
+import { derivedId } from '../core/commit.ts';
 import { parseJson } from '../core/json.ts';
 import { KEYS } from '../core/keys.ts';
 import { callsOf } from '../core/message.ts';
@@ -67,6 +69,8 @@ import type { PathOptions } from './path-reads.ts';
 import { searchConversation } from './search.ts';
 import type { ConversationSearch, SearchPage } from './search.ts';
 import { Tasks } from './tasks.ts';
+import { cancelSubAgents, subAgentsOf } from './sub-agents.ts';
+import type { SubAgent } from './sub-agents.ts';
 import { ConversationUsage } from './usage.ts';
 import { watchConversation } from './watch.ts';
 import type { ConversationEvent, WatchOptions } from './watch.ts';
@@ -206,9 +210,11 @@ export class Conversation {
     return { ...receipt, turnId: eventOf(receipt, 'turn.record')['turnId'] as TurnId };
   }
 
-  /** Moves a turn forward. */
+  /** Moves a turn forward. What its sub-agents have at work is cancelled with it where it is cancelled or fails. */
   async advance(turnId: TurnId, to: TurnState, options?: WriteOptions): Promise<Receipt> {
-    return this.commit([{ kind: 'turn.advance', turnId, to }], options);
+    const receipt = await this.commit([{ kind: 'turn.advance', turnId, to }], options);
+    if (to === 'cancelled' || to === 'failed') await cancelSubAgents(this.#access, turnId);
+    return receipt;
   }
 
   /** Makes a turn the active leaf; `expect.graphRevision` says which tree the caller saw. */
@@ -266,7 +272,39 @@ export class Conversation {
     return new Conversation(access, namespace, conversationId);
   }
 
-  /** Erases the conversation; what living forks share stays. Maintenance removes the rest. */
+  /**
+   * A conversation for a sub-agent, under a turn that has not ended and a call in it. Lists leave it out; what it uses counts
+   * for this conversation too; it is cancelled with the turn and erased with this conversation.
+   */
+  async spawn(
+    under: Omit<ConversationSpawn, 'kind' | 'parent'> & {
+      readonly turnId: TurnId;
+      readonly callId?: string | undefined;
+      /** Minted when absent, from the idempotency key. */
+      readonly conversationId?: ConversationId | undefined;
+    },
+    options: WriteOptions = {},
+  ): Promise<Conversation> {
+    assertObject(under, 'under');
+    const { turnId, callId, conversationId: given, ...rest } = under;
+    const { access, namespace } = this.#access;
+    const { sha256, now } = access.surroundings;
+    const idempotencyKey = options.idempotencyKey ?? access.mintCommitId(now());
+    const id = given ?? derivedId('sub', `${this.id} ${idempotencyKey}`, 0, sha256);
+    const parent = { conversationId: this.id, turnId, callId };
+    await access.write(namespace, id, [{ ...rest, kind: 'conversation.spawn', parent }], {
+      ...options,
+      idempotencyKey,
+    });
+    return new Conversation(access, namespace, id);
+  }
+
+  /** The conversations of sub-agents, of all turns or of one. */
+  async subAgents(turnId?: TurnId): Promise<readonly SubAgent[]> {
+    return subAgentsOf(this.#access, turnId);
+  }
+
+  /** Erases the conversation and those of its sub-agents; what living forks share stays. Maintenance removes the rest. */
   async erase(how: { readonly reason?: string } = {}, options?: WriteOptions): Promise<Receipt> {
     return this.commit([{ ...how, kind: 'conversation.erase' }], options);
   }

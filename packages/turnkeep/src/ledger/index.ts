@@ -65,6 +65,7 @@ export type {
 export type { OperatorView, ViewLine } from './operator/view.ts';
 export type { PathOptions } from './path-reads.ts';
 export type { ConversationSearch, SearchOptions, SearchPage } from './search.ts';
+export type { SubAgent } from './sub-agents.ts';
 export type { Tasks } from './tasks.ts';
 export type { ConversationUsage, DayRange, NamespaceUsage } from './usage.ts';
 export type { VerifyOptions, VerifyProgress, VerifyReport } from './verify.ts';

@@ -43,6 +43,8 @@ export interface ListOptions {
   readonly metadata?: { readonly [field: string]: Json } | undefined;
   /** By last activity when absent; newest first. */
   readonly order?: 'activity' | 'created' | undefined;
+  /** True: conversations of sub-agents too. */
+  readonly includeSubAgents?: boolean | undefined;
   /** Whose unread messages are counted. */
   readonly reader?: string | undefined;
   readonly limit?: number | undefined;
@@ -201,9 +203,9 @@ function placeOf(head: Head, order: 'activity' | 'created'): NonNullable<HeadQue
 }
 
 function isListed(head: Head, options: ListOptions): boolean {
-  return (
-    !isShelf(head.conversationId) && head.erasedAt === null && (options.archived ?? head.archived) === head.archived
-  );
+  const { archived = head.archived, includeSubAgents = false } = options;
+  if (isShelf(head.conversationId) || head.erasedAt !== null) return false;
+  return archived === head.archived && (includeSubAgents || head.parent === undefined);
 }
 
 function fits(info: ConversationInfo, options: ListOptions): boolean {

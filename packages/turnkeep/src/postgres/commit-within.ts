@@ -16,7 +16,8 @@ const TRIES = 4;
 export async function commitOn(store: Store, connection: Connection, envelope: Envelope): Promise<Receipt> {
   const alsoLock = new Set<ConversationId>();
   try {
-    for (let tries = 0; tries < TRIES; tries++) {
+    for (let tries = 0, known = 0; tries < TRIES; tries = alsoLock.size > known ? 0 : tries + 1) {
+      known = alsoLock.size;
       const receipt = await tryOn(store, connection, { envelope, alsoLock }, alsoLock);
       if (receipt) return receipt;
     }

@@ -19,7 +19,7 @@ const RECENT_TURNS = 8;
 /** As many entries as core reads at a time. */
 const RECENT_ENTRIES = 8;
 
-/** The conversations whose heads a commit locks: its own, the one that it forks, shelves that it writes to. */
+/** The conversations whose heads a commit locks: its own, the one that it forks or is spawned by, shelves that it writes to. */
 export function conversationsOf(commit: Commit): readonly ConversationId[] {
   return [...new Set([commit.conversationId, ...commit.changes.flatMap(besides)])];
 }
@@ -29,6 +29,7 @@ const USES_MEMORIES: ReadonlySet<string> = new Set(['memory.upsert', 'message.re
 
 function besides(change: Change): readonly ConversationId[] {
   if (change.kind === 'conversation.fork') return [change.source];
+  if (change.kind === 'conversation.spawn') return [change.parent.conversationId];
   if (change.kind === 'usage.record') return [SHELVES.usage];
   return [
     ...(USES_MEMORIES.has(change.kind) ? [SHELVES.memories] : []),
@@ -268,6 +269,7 @@ function planChange(plan: Plan, change: Change, sha256: Sha256): void {
       break;
     case 'conversation.create':
     case 'conversation.fork':
+    case 'conversation.spawn':
     case 'conversation.erase':
       break;
     default:

@@ -21,6 +21,8 @@ export interface KindEntry<Kind extends ChangeKind = ChangeKind> {
 
 /** The conversation that forks are made of; it is in the scene `idle`. */
 export const FORK_SOURCE = 'fork-source';
+/** The conversation that sub-agents are spawned by; it is in the scene `working`. */
+export const SPAWN_PARENT = 'spawn-parent';
 
 const transcript = { turn: IDLE_LEAF, lastSequence: IDLE_LAST_SEQUENCE };
 const payload = { state: { json: { step: 1 } }, bytes: { base64: 'AAEC/w==' } };
@@ -45,6 +47,16 @@ export const KINDS: { readonly [Kind in ChangeKind]: KindEntry<Kind> } = {
     scene: 'none',
     change: { kind: 'conversation.fork', source: FORK_SOURCE, at: 'm2', title: 'A fork' },
     other: { kind: 'conversation.fork', source: FORK_SOURCE, at: 'm5' },
+  },
+  'conversation.spawn': {
+    scene: 'none',
+    change: {
+      kind: 'conversation.spawn',
+      parent: { conversationId: SPAWN_PARENT, turnId: 't3' },
+      agent: 'finder',
+      title: 'A search',
+    },
+    other: { kind: 'conversation.spawn', parent: { conversationId: SPAWN_PARENT, turnId: 't3' }, agent: 'writer' },
   },
   'conversation.erase': {
     scene: 'idle',

@@ -18,6 +18,7 @@ export const SHOWN_ELSEWHERE: { readonly [Code in ErrorCode]?: string } = {
   limit_exceeded: 'S7: each limit',
   commit_id_reused: 'S4: each kind of change',
   erased: 'R6: a late write',
+  parent_ended: 'R3: a sub-agent whose parent was cancelled',
   turn_open: 'R8: a fork of a turn at work',
   bad_cursor: 'R1, R2, R5: cursors of another reading',
   group_too_large: 'R1: a group larger than the window',

@@ -72,7 +72,7 @@ export const LOG: readonly Mutation[] = [
   {
     file: DECIDE,
     breaks: 'the rules come before what was expected',
-    find: 'if (commit.expect) checkExpect(draft, commit.expect); const events = applyChanges(draft);',
+    find: 'if (commit.expect) checkExpect(draft, commit.expect); checkParents(draft); const events = applyChanges(draft);',
     replace:
       'const expected = { ...draft.head }; const events = applyChanges(draft); if (commit.expect) checkExpect({ head: expected, tree: { rows, head: expected } }, commit.expect);',
   },

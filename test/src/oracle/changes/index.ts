@@ -12,6 +12,7 @@ import * as input from './input.ts';
 import * as memory from './memory.ts';
 import * as message from './message.ts';
 import * as operation from './operation.ts';
+import { descendants, spawn } from './sub-agent.ts';
 import { submit } from './submit.ts';
 import * as turn from './turn.ts';
 import * as usage from './usage.ts';
@@ -22,6 +23,7 @@ const RULES: Rules = {
   'conversation.create': conversation.create,
   'conversation.update': conversation.update,
   'conversation.fork': fork,
+  'conversation.spawn': spawn,
   'conversation.erase': erase,
   'message.append': message.append,
   'message.redact': message.redact,
@@ -70,7 +72,8 @@ function erase(draft: Draft, change: ChangeOf<'conversation.erase'>): Mark {
   if (draft.commit.changes.length > 1) refuse('invalid_value', { path: draft.where, reason: '' });
   const { conversationId, version } = draft.conversation;
   if (version === 0) refuse('conversation_not_found', { conversationId });
-  memory.forgetMadeOf(draft, conversationId, null, 'conversation_erased');
+  for (const one of [draft.conversation, ...descendants(draft.oracle, draft.conversation)])
+    memory.forgetMadeOf(draft, one.conversationId, null, 'conversation_erased');
   const { kind, reason } = change;
   return { kind, reason };
 }

@@ -22,6 +22,8 @@ export interface ConversationInfo {
   readonly origin: Json;
   /** The conversation that it was forked from. */
   readonly source: ConversationId | null;
+  /** The turn and the call that a sub-agent's conversation hangs under. */
+  readonly parent: NonNullable<Head['parent']> | null;
   readonly createdAt: string;
   readonly lastActivityAt: string;
   readonly version: number;
@@ -57,6 +59,7 @@ export function conversationInfo(bodies: Bodies, head: Head, reader?: string): C
     metadata: fields.metadata ?? null,
     origin: fields.origin ?? null,
     source: head.source,
+    parent: head.parent ?? null,
     createdAt: new Date(head.createdAt).toISOString(),
     lastActivityAt: new Date(head.lastActivityAt).toISOString(),
     version: head.version,

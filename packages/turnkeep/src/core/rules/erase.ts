@@ -6,6 +6,7 @@ import { code } from '../shapes.ts';
 import { forgetMadeOf } from './held-memory.ts';
 import { none } from './rule.ts';
 import type { Rule } from './rule.ts';
+import { ERASED, eraseSubAgents } from './sub-agent.ts';
 
 /**
  * Erases the conversation: from this commit on nothing of it is read and nothing is written to it. What a living fork
@@ -23,15 +24,8 @@ export const conversationErase: Rule<'conversation.erase'> = {
     const { head } = draft;
     if (draft.version === 1) throw new TurnkeepError('conversation_not_found', { conversationId: head.conversationId });
     head.erasedAt = draft.envelope.now;
-    Object.assign(head, {
-      leaf: null,
-      busy: [],
-      openOperation: null,
-      openInterrupts: [],
-      lastMessage: null,
-      fields: null,
-      owner: null,
-    });
+    Object.assign(head, ERASED);
+    eraseSubAgents(draft, head.conversationId);
     forgetMadeOf(draft, { conversation: head.conversationId, messageId: null }, 'conversation_erased');
     collectAgain(draft, head.source);
     return change.reason === undefined ? { kind: change.kind } : { kind: change.kind, reason: change.reason };

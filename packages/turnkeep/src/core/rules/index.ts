@@ -17,6 +17,7 @@ import { stateUpdate } from './state.ts';
 import { stepFinish, stepSettle, stepStart } from './step.ts';
 import { summaryCommit } from './summary.ts';
 import { taskAmend, taskCreate, taskTransition } from './task.ts';
+import { conversationSpawn } from './sub-agent.ts';
 import { turnSubmit } from './submit.ts';
 import { usageRecord } from './usage.ts';
 import { leafSelect, turnAdvance, turnRecord } from './turn.ts';
@@ -26,6 +27,7 @@ export const RULES: { readonly [Kind in ChangeKind]: Rule<Kind> } = {
   'conversation.create': conversationCreate,
   'conversation.update': conversationUpdate,
   'conversation.fork': conversationFork,
+  'conversation.spawn': conversationSpawn,
   'conversation.erase': conversationErase,
   'message.append': messageAppend,
   'message.redact': messageRedact,

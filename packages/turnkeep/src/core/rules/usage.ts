@@ -15,6 +15,7 @@ import { addUsage, NO_USAGE, packUsage, unpackUsage } from '../usage-sum.ts';
 import type { UsageSum } from '../usage-sum.ts';
 import { one } from './rule.ts';
 import type { Rule } from './rule.ts';
+import { ancestorsOf } from './sub-agent.ts';
 
 const tokens = z
   .int()
@@ -37,7 +38,7 @@ const currency = z.string().regex(/^[A-Za-z0-9_]{1,16}$/, 'a currency is 1 to 16
 
 /**
  * What a model call used, recorded once under its id, in the commit of what it paid for: the same again is a no-op. It
- * needs no fence: what was paid was paid, whoever holds the turn now.
+ * needs no fence: what was paid was paid, whoever holds the turn now. A sub-agent's counts for the turns above it too.
  */
 export const usageRecord: Rule<'usage.record'> = {
   kind: 'usage.record',
@@ -92,6 +93,11 @@ function addToSums(draft: Draft, turnId: TurnId | undefined, change: UsageRecord
   const own = draft.conversationId;
   for (const scope of [...(turnId === undefined ? [] : [USAGE_OF.turn(turnId)]), USAGE_OF.all, day])
     add(draft, own, KEYS.usageSum(scope, by), used);
+  for (const { conversationId, turnId: above, head } of ancestorsOf(draft, draft.head)) {
+    if (head.erasedAt !== null) break;
+    for (const scope of [USAGE_OF.turn(above), USAGE_OF.all, day])
+      add(draft, conversationId, KEYS.usageSum(scope, by), used);
+  }
   openShelf(draft, SHELVES.usage);
   for (const scope of [USAGE_OF.all, day]) add(draft, SHELVES.usage, KEYS.usageSum(scope, by), used);
 }

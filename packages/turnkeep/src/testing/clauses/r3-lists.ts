@@ -3,7 +3,8 @@ import type { ListOptions } from '../../ledger/namespace.ts';
 import { given } from '../case.ts';
 import type { ConformanceCase } from '../case.ts';
 import { holds, refused, same } from '../check.ts';
-import { append, play, says } from '../scenes.ts';
+import type { Change } from '../../core/change.ts';
+import { append, play, says, text } from '../scenes.ts';
 import type { Store } from '../store.ts';
 
 const MINUTE = 60_000;
@@ -206,6 +207,36 @@ export const lists: readonly ConformanceCase[] = [
     same(await listed(store, { limit: 1 }), ['a', 'c'], 'the list');
     same(await listed(store, { order: 'created' }), ['a', 'c'], 'by start');
   }),
+  given(
+    'R3',
+    'a sub-agent is listed only where it is asked for, ends with its parent’s turn and is erased with it',
+    async (store) => {
+      await play(store, 'working', 'c');
+      const spawn: Change = {
+        kind: 'conversation.spawn',
+        parent: { conversationId: 'c', turnId: 't3' },
+        agent: 'finder',
+      };
+      await store.commit('sub', [spawn]);
+      const ask = (turnId: string): Change => ({ kind: 'turn.submit', turnId, prompt: [text('look')] });
+      await store.commit('sub', [ask('u1')]);
+      same(await listed(store), ['c'], 'the list');
+      same((await listed(store, { includeSubAgents: true })).toSorted(), ['c', 'sub'], 'the whole list');
+      await store.commit('c', [{ kind: 'turn.advance', turnId: 't3', to: 'cancelled' }]);
+      await store.untouchedBy(async () => {
+        const ended = { conversationId: 'c', turnId: 't3', state: 'cancelled' };
+        await refused(
+          store.commit('sub', [{ kind: 'turn.advance', turnId: 'u1', to: 'running' }]),
+          'parent_ended',
+          ended,
+        );
+        await refused(store.commit('sub', [ask('u2')]), 'parent_ended', ended);
+      });
+      await store.commit('c', [{ kind: 'conversation.erase' }]);
+      await refused(store.commit('sub', [{ kind: 'conversation.update', title: 'x' }]), 'erased');
+      same(await listed(store, { includeSubAgents: true }), [], 'what is left');
+    },
+  ),
   given('R3', 'a cursor that is not one of ours is told so', async (store) => {
     await say(store, 'a');
     const space = await store.readSpace();

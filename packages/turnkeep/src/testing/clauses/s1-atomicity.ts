@@ -3,7 +3,7 @@ import { RULES } from '../../core/rules/index.ts';
 import { given } from '../case.ts';
 import type { ConformanceCase } from '../case.ts';
 import { failureOf, holds, refused, same } from '../check.ts';
-import { entryOf, FAILING, FORK_SOURCE } from '../kinds.ts';
+import { entryOf, FAILING, FORK_SOURCE, SPAWN_PARENT } from '../kinds.ts';
 import type { KindEntry } from '../kinds.ts';
 import { append, play, says } from '../scenes.ts';
 import type { Store } from '../store.ts';
@@ -13,6 +13,7 @@ const kinds = Object.keys(RULES) as readonly ChangeKind[];
 /** Plays an entry's scene, up to its change. */
 export async function prepare(store: Store, entry: KindEntry, conversationId = 'c'): Promise<void> {
   if (entry.change.kind === 'conversation.fork') await play(store, 'idle', FORK_SOURCE);
+  if (entry.change.kind === 'conversation.spawn') await play(store, 'working', SPAWN_PARENT);
   await play(store, entry.scene, conversationId);
   if (entry.before) await store.commit(conversationId, entry.before, { commitId: 'before' });
 }

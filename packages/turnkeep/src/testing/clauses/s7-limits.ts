@@ -262,6 +262,30 @@ const structures: readonly ConformanceCase[] = [
 ];
 
 const queues: readonly ConformanceCase[] = [
+  given('S7', `subAgents, subAgentDepth: as many and as deep is accepted, one more is refused`, async (store) => {
+    await play(store, 'working', 'c');
+    const spawn = (conversationId: string, turnId: string): Change => ({
+      kind: 'conversation.spawn',
+      parent: { conversationId, turnId },
+    });
+    const refusedFor = (limit: 'subAgents' | 'subAgentDepth') => ({
+      limit,
+      max: LIMITS[limit],
+      actual: LIMITS[limit] + 1,
+      path: AT,
+    });
+    for (let at = 1; at <= LIMITS.subAgents; at++) await store.commit(`s${at}`, [spawn('c', 't3')]);
+    await refused(store.commit('more', [spawn('c', 't3')]), 'limit_exceeded', refusedFor('subAgents'));
+    for (let depth = 1; depth < LIMITS.subAgentDepth; depth++) {
+      await store.commit(`s${depth}`, [{ kind: 'turn.submit', turnId: 'u', prompt: [text('x')] }]);
+      const deeper = store.commit(`d${depth}`, [spawn(depth === 1 ? 's1' : `d${depth - 1}`, 'u')]);
+      if (depth + 2 > LIMITS.subAgentDepth) await refused(deeper, 'limit_exceeded', refusedFor('subAgentDepth'));
+      else await deeper;
+      if (depth + 2 <= LIMITS.subAgentDepth)
+        await store.commit(`d${depth}`, [{ kind: 'turn.submit', turnId: 'u', prompt: [text('x')] }]);
+    }
+    same((await (await store.look('c')).subAgents('t3')).length, LIMITS.subAgents, 'sub-agents');
+  }),
   given(
     'S7',
     `memorySources: a memory of ${LIMITS.memorySources} messages is kept, of one more refused`,
@@ -352,6 +376,8 @@ const ELSEWHERE: { readonly [Limit in LimitName]?: string } = {
   busyTurns: 'the cases of structures',
   openInterrupts: 'the cases of structures',
   waitingInputs: 'the cases of queues',
+  subAgents: 'the cases of queues',
+  subAgentDepth: 'the cases of queues',
   memories: 'a commit for each thousand: a test of the rules fills a namespace',
   memorySources: 'the cases of queues',
   pageMessages: 'the cases of readings',

@@ -1,0 +1,63 @@
+import { isTurnkeepError } from '../core/errors.ts';
+import type { ErrorCode } from '../core/errors.ts';
+import type { ConversationId, TurnId } from '../core/ids.ts';
+import { afterSeparator, beforeSeparator, KEYS, TABLES } from '../core/keys.ts';
+import { isTerminal } from '../core/rules/turn-states.ts';
+import { ownTurn, scanPrefix } from '../core/tree/path.ts';
+import { ConversationAccess } from './conversation-access.ts';
+
+/** A conversation that a sub-agent has under a turn. */
+export interface SubAgent {
+  readonly conversationId: ConversationId;
+  readonly turnId: TurnId;
+  readonly callId: string | null;
+}
+
+/** The sub-agents of a conversation, or of one of its turns; not those of sub-agents. */
+export async function subAgentsOf(access: ConversationAccess, turnId?: TurnId): Promise<readonly SubAgent[]> {
+  return access.view(({ tree }) => {
+    const prefix = turnId === undefined ? TABLES.spawned : KEYS.spawnedOf(turnId);
+    return scanPrefix(tree.rows, tree.head.conversationId, prefix).map(({ key, value }) => ({
+      conversationId: afterSeparator(key),
+      turnId: beforeSeparator(key, 1),
+      callId: value[0] as string | null,
+    }));
+  });
+}
+
+/** It has ended by itself, or is gone. */
+const OVER: ReadonlySet<ErrorCode> = new Set(['illegal_transition', 'turn_terminal', 'no_turn', 'erased']);
+
+/**
+ * Cancels what the sub-agents of a turn that was cancelled or has failed still have at work, theirs included. From the end
+ * of their parent's turn on they could begin and complete nothing: this says so in their own histories.
+ */
+export async function cancelSubAgents(access: ConversationAccess, turnId: TurnId): Promise<void> {
+  for (const { conversationId } of await subAgentsOf(access, turnId)) {
+    const child = new ConversationAccess(access.access, access.namespace, conversationId);
+    for (const open of await openTurns(child)) {
+      await unlessOver(async () => child.write([{ kind: 'turn.advance', turnId: open, to: 'cancelled' }]));
+      await cancelSubAgents(child, open);
+    }
+  }
+}
+
+async function openTurns(child: ConversationAccess): Promise<readonly TurnId[]> {
+  return child.access.read(child.namespace, (rows) => {
+    const head = rows.head(child.conversationId);
+    if (!head || head.erasedAt !== null) return [];
+    const candidates = head.leaf === null ? head.busy : [...new Set([...head.busy, head.leaf])];
+    return candidates.filter((turnId) => {
+      const turn = ownTurn({ rows, head }, turnId);
+      return turn !== undefined && !isTerminal(turn.row.state);
+    });
+  });
+}
+
+async function unlessOver(write: () => Promise<unknown>): Promise<void> {
+  try {
+    await write();
+  } catch (error) {
+    if (!isTurnkeepError(error) || !OVER.has(error.code)) throw error;
+  }
+}
