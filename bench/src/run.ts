@@ -25,8 +25,10 @@ export async function runWorkloads(options: RunOptions): Promise<Findings> {
   try {
     for (const workload of workloads) {
       say(`\n${workload.name}: ${workload.measures}`);
+      const start = performance.now();
       await runWorkload(workload, options, shelf, findings);
       sayFindings(findings, workload.name, say);
+      say(`  took ${((performance.now() - start) / 1_000).toFixed(1)} s`);
     }
   } finally {
     shelf.remove();

@@ -94,7 +94,7 @@ async function timesOf(
     }),
   );
   for (const { talks } of seats) for (const talk of talks) for (let at = 0; at < 3; at++) await talk.turn();
-  const limit = context.pick({ samples: 200, ms: 15_000 }, { samples: 40, ms: 300 });
+  const limit = context.pick({ samples: 200, ms: 15_000 }, { samples: 30, ms: 200 });
   const goesOn = ({ samples, tookMs }: { readonly samples: number; readonly tookMs: number }) =>
     samples < 3 || (samples < limit.samples && tookMs < limit.ms);
   for (let going = seats; going.length > 0; going = going.filter(goesOn)) {

@@ -11,7 +11,7 @@ export const lastMessages: Workload = {
   async run(context) {
     for (const contender of await context.contenders(CONTENDERS.map(({ name }) => name))) {
       const store = await contender.open(context.folder());
-      for (const turns of [10, 1_000]) {
+      for (const turns of context.pick([10, 1_000], [10, 100])) {
         const conversation = `of-${turns}`;
         await store.grow(conversation, turns);
         const samples: number[] = [];
