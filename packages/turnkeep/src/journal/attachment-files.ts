@@ -87,9 +87,14 @@ export class AttachmentFiles {
     if (left.length > 0) await this.#fs.syncDirectory(this.#incoming);
   }
 
+  /** Lets go of an upload. What cannot be removed now, a collection removes. */
   discard({ path, file }: Incoming): void {
-    file.close();
-    this.#fs.remove(path);
+    try {
+      file.close();
+      this.#fs.remove(path);
+    } catch {
+      // No row names it.
+    }
   }
 
   get #incoming(): string {

@@ -6,8 +6,9 @@ import type { NamespaceId } from '../core/ids.ts';
 import { Overlay } from '../core/overlay.ts';
 import type { Receipt } from '../core/receipt.ts';
 import type { Answer } from './commit-queue.ts';
+import { errorCode } from './file-system.ts';
 import type { Decided } from './log-writer.ts';
-import { IndexDamage } from './store-error.ts';
+import { IndexDamage, storeError } from './store-error.ts';
 
 /** A group, each commit of it decided on what those before it leave. Nothing of it is written yet. */
 export interface DecidedGroup {
@@ -32,7 +33,8 @@ export function decideGroup(group: readonly Envelope[], deciding: Deciding): Dec
       return decideOne(envelope, overlay, deciding, writes);
     } catch (error) {
       if (error instanceof IndexDamage) throw error;
-      // A mistake in the rules is this commit's own failure.
+      // What it reads may not be had; a mistake in the rules is this commit's own failure as well.
+      if (errorCode(error) !== undefined) return storeError(error, 'the journal');
       return error instanceof Error ? error : new Error(String(error));
     }
   });

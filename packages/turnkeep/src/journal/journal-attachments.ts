@@ -15,7 +15,7 @@ import { storeError } from './store-error.ts';
 export interface JournalAccess {
   /** Throws where the store is closed. */
   readonly assertOpen: (signal?: AbortSignal) => void;
-  /** Throws where this handle only reads. */
+  /** Throws where this handle only reads, and where it cannot vouch for what it wrote. */
   readonly assertWriter: () => void;
   readonly rows: (namespace: NamespaceId) => RowReader;
   /** Runs work while no group of commits is written. */
@@ -150,7 +150,9 @@ export class JournalAttachments implements AttachmentStore {
     );
   }
 
+  /** A line that may be on the disk without the index knowing may name any of them: then none goes. */
   async #removeUnnamed(namespace: NamespaceId): Promise<void> {
+    this.#store.assertWriter();
     const rows = this.#store.rows(namespace);
     const unnamed = [...this.#files.digests(namespace)].filter((digest) => !attachmentOf(rows, digest));
     await this.#files.remove(namespace, unnamed);

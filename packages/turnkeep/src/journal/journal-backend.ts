@@ -97,7 +97,10 @@ export class JournalBackend implements Backend {
     this.attachments = new JournalAttachments(
       {
         assertOpen: (signal) => this.#assertOpen(signal),
-        assertWriter: () => void this.#writer(),
+        assertWriter: () => {
+          const { log } = this.#writer();
+          if (log.broken) throw unavailable(log.broken);
+        },
         rows: (namespace) => this.#rowsOf(namespace),
         alone: (work) => this.#queue.alone(work),
         append: (namespace, writes) => this.#append([{ namespace, writes }]),
@@ -143,6 +146,14 @@ export class JournalBackend implements Backend {
 
   async collect(namespace: NamespaceId, signal?: AbortSignal): Promise<number> {
     this.#assertOpen(signal);
+    try {
+      return await this.#collectAll(namespace, signal);
+    } catch (error) {
+      throw mapped(error);
+    }
+  }
+
+  async #collectAll(namespace: NamespaceId, signal: AbortSignal | undefined): Promise<number> {
     this.#writer();
     let removed = 0;
     for (let next = await this.#uncollected(namespace); next !== undefined; next = await this.#uncollected(namespace)) {

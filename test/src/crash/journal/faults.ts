@@ -48,7 +48,8 @@ function processesOf(boot: number, start: number): Processes {
   return { self: () => self, mayLive: (owner) => owner.boot === self.boot && owner.start === self.start };
 }
 
-class Machine {
+/** A disk, and the processes that come and go on it. */
+export class Machine {
   disk: SimulatedDisk = new SimulatedDisk();
   #boot = 1;
   #start = 1;
