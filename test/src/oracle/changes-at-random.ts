@@ -334,6 +334,7 @@ function interrupt(make: Generator, conversation: Conversation): Change | undefi
   const known = random.pick(random.oneIn(5) ? all : open);
   const interruptId = known?.interruptId;
   if (interruptId !== undefined && random.oneIn(2)) {
+    if (random.oneIn(8)) return { kind: 'interrupt.redact', interruptId, reason: 'private' };
     if (random.oneIn(3)) return { kind: 'interrupt.expire', interruptId };
     return { kind: 'interrupt.answer', interruptId, by: 'ann', response: make.fresh('w') };
   }

@@ -308,6 +308,13 @@ export interface InterruptExpire {
   readonly interruptId: InterruptId;
 }
 
+/** Takes the words of an interrupt away: what was asked, and who answered what. That it was asked and answered stays. */
+export interface InterruptRedact {
+  readonly kind: 'interrupt.redact';
+  readonly interruptId: InterruptId;
+  readonly reason: string;
+}
+
 /** A part of a checkpoint's payload: JSON, or bytes in base64. */
 export type CheckpointPart = { readonly json: Json } | { readonly base64: string };
 
@@ -518,6 +525,7 @@ export type Change =
   | InterruptRequest
   | InterruptAnswer
   | InterruptExpire
+  | InterruptRedact
   | CheckpointCreate
   | CheckpointAdvance
   | CheckpointWrite

@@ -4,12 +4,13 @@ import { isTurnkeepError, TurnkeepError } from '../core/errors.ts';
 import type { ConversationId, MessageId, NamespaceId } from '../core/ids.ts';
 import { KEYS, prefixEnd, TABLES } from '../core/keys.ts';
 import type { MessageContent } from '../core/message.ts';
+import { readInterrupt } from '../core/read/agent.ts';
 import { Bodies } from '../core/read/bodies.ts';
 import { readMemories } from '../core/read/memories.ts';
 import { readWaitingInputs } from '../core/read/inputs.ts';
 import { placed, segmentSees } from '../core/tree/messages.ts';
 import type { PlacedMessage } from '../core/tree/messages.ts';
-import { inheritedSegments } from '../core/tree/path.ts';
+import { inheritedSegments, scanPrefix } from '../core/tree/path.ts';
 import { assertNotAborted } from './abort.ts';
 import type { Access } from './access.ts';
 import { livingHeads } from './living.ts';
@@ -48,6 +49,7 @@ export async function eraseSubject(
     assertNotAborted(options.signal);
     const idempotencyKey = `${options.idempotencyKey} ${access.surroundings.sha256(conversationId)}`;
     await withdrawAll(access, namespace, conversationId, subjectId, { ...options, idempotencyKey });
+    await redactAnswers(access, namespace, conversationId, subjectId, { ...options, idempotencyKey });
     // Of a conversation that goes too: a fork that lives on shares what was said here.
     messagesRedacted += await redactAll(access, namespace, conversationId, subjectId, { ...options, idempotencyKey });
     if (owner !== subjectId) continue;
@@ -95,6 +97,29 @@ async function redactAll(
     redacted += messageIds.length;
   }
   return redacted;
+}
+
+/** Takes away what a person answered, and that it was they who did. */
+async function redactAnswers(
+  access: Access,
+  namespace: NamespaceId,
+  conversationId: ConversationId,
+  subjectId: string,
+  { idempotencyKey, signal, reason = 'subject_erased' }: EraseSubjectOptions,
+): Promise<void> {
+  const theirs = await access.read(namespace, (rows) => {
+    const head = rows.head(conversationId);
+    if (!head) return [];
+    const bodies = new Bodies(rows, access.surroundings.sha256);
+    const known = scanPrefix(rows, conversationId, TABLES.interruptIds).map(({ key }) => key.slice(1));
+    return known.filter((id) => readInterrupt({ rows, head }, bodies, id)?.answer?.by === subjectId);
+  });
+  for (let at = 0; at < theirs.length; at += MESSAGES) {
+    const slice = theirs.slice(at, at + MESSAGES);
+    const changes = slice.map((interruptId) => ({ kind: 'interrupt.redact' as const, interruptId, reason }));
+    const key = `${idempotencyKey} answers ${access.surroundings.sha256(slice.join('\n'))}`;
+    await access.write(namespace, conversationId, changes, { idempotencyKey: key, signal });
+  }
 }
 
 /** Takes back what a person said and nobody has delivered. */

@@ -248,6 +248,7 @@ function planChange(plan: Plan, change: Change, sha256: Sha256): void {
       break;
     case 'interrupt.answer':
     case 'interrupt.expire':
+    case 'interrupt.redact':
       plan.key(KEYS.interruptId(change.interruptId));
       break;
     case 'checkpoint.create':

@@ -201,6 +201,12 @@ export const KINDS: { readonly [Kind in ChangeKind]: KindEntry<Kind> } = {
     change: { kind: 'interrupt.expire', interruptId: 'i1' },
     other: { kind: 'interrupt.expire', interruptId: 'i2' },
   },
+  'interrupt.redact': {
+    scene: 'stepping',
+    before: [{ kind: 'interrupt.answer', interruptId: 'i1', by: 'ann', response: 'yes' }],
+    change: { kind: 'interrupt.redact', interruptId: 'i1', reason: 'asked for' },
+    other: { kind: 'interrupt.redact', interruptId: 'i1', reason: 'asked again' },
+  },
   'checkpoint.create': {
     scene: 'idle',
     change: {

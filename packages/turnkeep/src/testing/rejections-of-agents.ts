@@ -263,6 +263,13 @@ const INTERRUPTS: readonly Rejection[] = [
     details: { interruptId: 'x' },
   },
   {
+    code: 'no_interrupt',
+    when: 'an unknown one is redacted',
+    scene: 'working',
+    changes: [{ kind: 'interrupt.redact', interruptId: 'x', reason: 'asked for' }],
+    details: { interruptId: 'x' },
+  },
+  {
     code: 'interrupt_closed',
     when: 'it is answered a second time',
     scene: 'stepping',

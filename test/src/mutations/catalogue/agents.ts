@@ -115,6 +115,12 @@ export const AGENTS: readonly Mutation[] = [
     replace: 'if (false)',
   },
   {
+    file: INTERRUPT,
+    breaks: 'a redaction leaves who answered what',
+    find: '...(answer ? [answer] : [])',
+    replace: '',
+  },
+  {
     file: OPEN,
     breaks: 'an answered question stays open',
     find: 'filter((open) => open !== interruptId)',

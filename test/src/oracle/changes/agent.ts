@@ -190,6 +190,18 @@ export function expireInterrupt(draft: Draft, change: ChangeOf<'interrupt.expire
   return { kind, interruptId, turnId };
 }
 
+/** Its words go: what was asked, and who answered what. */
+export function redactInterrupt(draft: Draft, change: ChangeOf<'interrupt.redact'>): Mark {
+  const { kind, interruptId, reason } = change;
+  const interrupt = draft.conversation.interrupts.get(interruptId);
+  if (!interrupt) return refuse('no_interrupt', { interruptId });
+  const { turnId, asked, answer } = interrupt;
+  const said = [asked, ...(answer ? [answer] : [])].filter((words) => draft.contentOf(words) !== null);
+  const at = new Date(draft.now).toISOString();
+  for (const words of said) draft.redactions.set(words, { reason, at, replacement: null });
+  return { kind, interruptId, turnId, ...(said.length > 0 ? {} : { noop: true }) };
+}
+
 /** A turn that has ended asks nothing any more. */
 export function withdrawInterrupts(draft: Draft, turnId: TurnId): void {
   for (const interrupt of draft.conversation.interrupts.values()) {

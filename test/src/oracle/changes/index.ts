@@ -46,6 +46,7 @@ const RULES: Rules = {
   'interrupt.request': agent.requestInterrupt,
   'interrupt.answer': agent.answerInterrupt,
   'interrupt.expire': agent.expireInterrupt,
+  'interrupt.redact': agent.redactInterrupt,
   'checkpoint.create': checkpoint.create,
   'checkpoint.advance': checkpoint.advance,
   'checkpoint.write': checkpoint.write,

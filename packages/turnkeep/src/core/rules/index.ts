@@ -10,7 +10,7 @@ import { inputDeliver, inputEnqueue, inputWithdraw } from './input.ts';
 import { memoryUpsert } from './memory.ts';
 import { messageAppend, messageRedact } from './message.ts';
 import { operationResolve } from './operation.ts';
-import { interruptAnswer, interruptExpire, interruptRequest } from './interrupt.ts';
+import { interruptAnswer, interruptExpire, interruptRedact, interruptRequest } from './interrupt.ts';
 import type { Rule } from './rule.ts';
 import { runEnd, runStart } from './run.ts';
 import { stateUpdate } from './state.ts';
@@ -50,6 +50,7 @@ export const RULES: { readonly [Kind in ChangeKind]: Rule<Kind> } = {
   'interrupt.request': interruptRequest,
   'interrupt.answer': interruptAnswer,
   'interrupt.expire': interruptExpire,
+  'interrupt.redact': interruptRedact,
   'checkpoint.create': checkpointCreate,
   'checkpoint.advance': checkpointAdvance,
   'checkpoint.write': checkpointWrite,

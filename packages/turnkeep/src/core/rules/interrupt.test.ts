@@ -98,6 +98,18 @@ describe('interrupt.expire', () => {
   });
 });
 
+test('the words of a question can be taken away, once, and with them who answered what', () => {
+  const story = running();
+  story.write(commit(ask('i1'), answer('i1', 'ann')));
+  const redaction: Change = { kind: 'interrupt.redact', interruptId: 'i1', reason: 'asked' };
+  story.when(commit(redaction)).thenWrites({ kind: 'interrupt.redact', turnId: 't1' });
+  expect(seen(story, 'i1')).toMatchObject({ status: 'answered', redacted: true });
+  expect(seen(story, 'i1')).not.toHaveProperty('payload');
+  expect(seen(story, 'i1')).not.toHaveProperty('answer');
+  story.when(commit(redaction)).thenWrites({ noop: true });
+  story.when(commit({ ...redaction, interruptId: 'x' })).thenRefuses('no_interrupt', { interruptId: 'x' });
+});
+
 test('the end of a turn withdraws what it asked, and only that', () => {
   const story = running();
   story.write(commit(ask('i1'), ask('i2'), answer('i1', 'ann'), advance('t1', 'waiting')));

@@ -5,7 +5,7 @@ import type { InterruptId, TurnId } from '../ids.ts';
 import { KEYS } from '../keys.ts';
 import { packInterrupt, unpackInterrupt } from '../rows.ts';
 import type { InterruptRow } from '../rows.ts';
-import { code, id, json, personId } from '../shapes.ts';
+import { code, id, json, personId, shortText } from '../shapes.ts';
 import { closeInterrupt, markOpen } from './open-interrupts.ts';
 import { none, one } from './rule.ts';
 import type { Rule } from './rule.ts';
@@ -55,13 +55,17 @@ export const interruptRequest: Rule<'interrupt.request'> = {
   },
 };
 
-/** An interrupt that nobody has ended. */
-function openInterrupt(draft: Draft, interruptId: InterruptId): InterruptRow {
+function interruptOf(draft: Draft, interruptId: InterruptId): InterruptRow {
   const turnId = draft.get(KEYS.interruptId(interruptId))?.[0] as TurnId | undefined;
   if (turnId === undefined) throw new TurnkeepError('no_interrupt', { interruptId });
   const value = draft.get(KEYS.interrupt(turnId, interruptId));
   assert(value, 'an interrupt that is known has its row');
-  const row = unpackInterrupt(turnId, value);
+  return unpackInterrupt(turnId, value);
+}
+
+/** An interrupt that nobody has ended. */
+function openInterrupt(draft: Draft, interruptId: InterruptId): InterruptRow {
+  const row = interruptOf(draft, interruptId);
   if (row.status !== 'open') throw new TurnkeepError('interrupt_closed', { interruptId, status: row.status });
   return row;
 }
@@ -95,5 +99,21 @@ export const interruptExpire: Rule<'interrupt.expire'> = {
     }
     closeInterrupt(draft, interruptId, { ...row, status: 'expired', closedAt: draft.version });
     return { kind, interruptId, turnId: row.turnId };
+  },
+};
+
+export const interruptRedact: Rule<'interrupt.redact'> = {
+  kind: 'interrupt.redact',
+  shape: z.strictObject({ kind: z.literal('interrupt.redact'), interruptId: id, reason: shortText }),
+  complete: (change) => change,
+  records: none,
+  apply(draft, change) {
+    const { kind, interruptId, reason } = change;
+    const { request, answer, turnId } = interruptOf(draft, interruptId);
+    const refs = [request, ...(answer ? [answer] : [])].map((ref) => ({ owner: draft.conversationId, ...ref }));
+    const said = refs.filter((ref) => draft.record(ref).body !== null);
+    for (const ref of said) draft.redact(ref, { reason, at: draft.envelope.now, role: 'user' });
+    const event = { kind, interruptId, turnId };
+    return said.length > 0 ? event : { ...event, noop: true };
   },
 };

@@ -195,6 +195,33 @@ const interruptCases: readonly ConformanceCase[] = [
     );
     same(await openIn(store), [], 'what is open');
   }),
+  given(
+    'R9',
+    'the words of a question and its answer can be taken away, and go with the person who answered',
+    async (store) => {
+      await play(store, 'stepping', 'c');
+      const word = 'zanzibar';
+      await store.commit('c', [ask('i2', { payload: word }), answer('i2', 'ann', word), ask('i3')], { fence: HELD });
+      await store.commit('c', [
+        answer('i3', 'zoe', word),
+        { kind: 'interrupt.redact', interruptId: 'i2', reason: 'asked' },
+      ]);
+      const { messagesRedacted } = await (await store.space()).eraseSubject('zoe', { idempotencyKey: 'erase zoe' });
+      same(messagesRedacted, 0, 'messages of who only answered');
+      const left = await store.export();
+      holds(!left.includes(word) && !left.includes('"zoe"'), 'words are left');
+      const all = await (await store.look('c')).interrupts('t3');
+      same(
+        all.map(({ interruptId, status, redacted }) => [interruptId, status, redacted]),
+        [
+          ['i1', 'open', undefined],
+          ['i2', 'answered', true],
+          ['i3', 'answered', true],
+        ],
+        'the interrupts',
+      );
+    },
+  ),
   given('R9', 'an erased conversation asks nothing', async (store) => {
     await play(store, 'stepping', 'c');
     await store.commit('c', [{ kind: 'conversation.erase' }]);
