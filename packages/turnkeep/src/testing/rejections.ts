@@ -22,6 +22,7 @@ export const SHOWN_ELSEWHERE: { readonly [Code in ErrorCode]?: string } = {
   turn_open: 'R8: a fork of a turn at work',
   bad_cursor: 'R1, R2, R5: cursors of another reading',
   group_too_large: 'R1: a group larger than the window',
+  context_too_large: 'no commit is refused so: a request that cannot fit, in the tests of contexts',
   turn_held: 'no commit is refused so: two that go on with one turn, in the tests of agents',
   turn_failed: 'no commit is refused so: a turn that failed is asked again, in the tests of agents',
   step_failed: 'no commit is refused so: a step that failed is asked again, in the tests of agents',
