@@ -58,7 +58,7 @@ async function assertFeed(backend: Backend, namespace: NamespaceId): Promise<voi
   }
   await backend.read(namespace, (rows) => {
     for (const id of conversationsIn(rows))
-      expect(last.get(id), `the end of the feed of ${id}`).toBe(rows.head(id)?.version);
+      expect(last.get(id) ?? 0, `the end of the feed of ${id}`).toBe(rows.head(id)?.version);
   });
 }
 

@@ -52,6 +52,7 @@ const turn = (at: number) => `t${at}`;
 const message = (at: number) => `m${at}`;
 const STATES = ['dispatching', 'running', 'waiting', 'completed', 'failed', 'cancelled'] as const;
 const TASKS = ['running', 'awaiting_approval', 'completed', 'failed'] as const;
+const WHEN_BUSY = ['enqueue', 'steer', 'interrupt'] as const;
 const WORDS = ['alpha', 'Beta ς', '🔥 fire', 'ünï', '三点', 'x\u2028y', '\ud83d', 'nul\0'] as const;
 const word = (at: number) => WORDS[at % WORDS.length] as string;
 
@@ -217,6 +218,75 @@ const ACTIONS: readonly Action[] = [
         index: pick(2, 4) - 1,
         channel: 'c',
         value: { json: word(pick(3, 8)) },
+      },
+    ],
+  },
+  {
+    changes: (pick, head) => [
+      {
+        kind: 'turn.submit',
+        turnId: freshTurn(pick, 0, head),
+        operationId: `i${pick(1, 5)}`,
+        messageId: freshMessage(pick, 2, head),
+        prompt: [text(word(pick(3, 8)))],
+        whenBusy: WHEN_BUSY[pick(4, 3)],
+      },
+    ],
+  },
+  {
+    changes: (pick) => [
+      {
+        kind: 'input.enqueue',
+        inputId: `i${pick(0, 31)}`,
+        from: pick(1, 6) === 0 ? pick(2, 2) : undefined,
+        mode: pick(3, 2) ? 'steering' : 'queued',
+        prompt: [text(word(pick(4, 8)))],
+      },
+    ],
+  },
+  {
+    changes: (pick, head) => [
+      pick(0, 4) === 0
+        ? { kind: 'input.withdraw', inputId: `i${pick(1, 5)}` }
+        : {
+            kind: 'input.deliver',
+            messageId: freshMessage(pick, 2, head),
+            ...(pick(3, 2)
+              ? { into: head?.busy[0] ?? knownTurn(pick, 4, head) }
+              : { turnId: freshTurn(pick, 4, head) }),
+          },
+    ],
+  },
+  {
+    changes: (pick, head) => [
+      {
+        kind: 'usage.record',
+        usageId: `u${pick(0, 31)}`,
+        turnId: pick(1, 2) ? head?.busy[0] : undefined,
+        provider: 'some',
+        model: `model ${pick(2, 2)}`,
+        inputTokens: pick(3, 9),
+        cost: { amount: `0.${pick(4, 9)}`, currency: 'USD' },
+      },
+    ],
+  },
+  {
+    changes: (pick, head) => [
+      {
+        kind: 'memory.upsert',
+        memoryId: `n${pick(0, 31)}`,
+        from: pick(1, 3) === 0 ? pick(2, 3) : undefined,
+        text: pick(1, 3) === 0 && pick(3, 5) === 0 ? null : word(pick(3, 6)),
+        sources: pick(4, 3) === 0 ? [knownMessage(pick, 4, head)] : [],
+      },
+    ],
+  },
+  {
+    changes: (pick) => [
+      {
+        kind: 'conversation.spawn',
+        parent: { conversationId: `conv-${pick(0, 4)}`, turnId: turn(pick(1, 12)) },
+        title: word(pick(2, 8)),
       },
     ],
   },
