@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { isTurnkeepError } from '../../core/errors.ts';
 import type { Json } from '../../core/json.ts';
 import { LIMITS } from '../../core/limits.ts';
+import type { Part } from '../../core/message.ts';
 import type { Conversation } from '../conversation.ts';
 import { ASKED, opened, said, text } from './agent.testkit.ts';
 import type { AgentTurn } from './agent-turn.ts';
@@ -307,6 +308,36 @@ test('a turn that this process works on is refused at once', async () => {
   expect((await conversation.run(ASKED, agent, KEY)).state).toBe('completed');
 });
 
+test('an agent gives its turn up, with or without what it drafted, and ends it once', async () => {
+  for (const keepDraft of [true, false]) {
+    const { conversation } = opened();
+    const agent: Agent = async (turn) => {
+      const parts: Part[] = [];
+      for await (const part of turn.stream(inPieces('never ', 'mind'))) parts.push(part);
+      expect(parts).toEqual([text('never '), text('mind')]);
+      await turn.cancel({ reason: 'no use', keepDraft });
+      await expect(turn.complete()).rejects.toMatchObject({ code: 'turn_terminal' });
+    };
+    const { state, turnId } = await conversation.run(ASKED, agent, KEY);
+    expect(state).toBe('cancelled');
+    expect((await conversation.resume(turnId, agent)).state).toBe('cancelled');
+    const kept = keepDraft ? ['assistant (incomplete): never mind'] : [];
+    expect(await said(conversation)).toEqual(['user: a question', ...kept]);
+  }
+});
+
+test('an agent says something in between once, however often it is run', async () => {
+  const { conversation, space } = opened();
+  const agent: Agent = async (turn) => {
+    await turn.append('hello', { role: 'assistant', parts: [text('one moment')] });
+    await turn.interrupt({ interruptId: 'a', type: 'input', payload: null });
+  };
+  const { turnId } = await conversation.run(ASKED, agent, KEY);
+  await space.answer('a', { by: 'ann', response: null });
+  await conversation.resume(turnId, agent);
+  expect(await said(conversation)).toEqual(['user: a question', 'assistant: one moment']);
+});
+
 test('what was queued meanwhile starts the next turn', async () => {
   const { conversation } = opened();
   const agent: Agent = async (turn) => {
@@ -355,4 +386,8 @@ async function abandoned(conversation: Conversation, keys: readonly string[]): P
     { fence },
   );
   return turnId;
+}
+
+async function* inPieces(...words: readonly string[]): AsyncGenerator<Part> {
+  for (const one of words) yield text(one);
 }
