@@ -1,8 +1,9 @@
 import { TurnkeepError } from '../core/errors.ts';
+import { idProblem } from '../core/ids.ts';
 import { parseJson } from '../core/json.ts';
 import type { Json, JsonObject } from '../core/json.ts';
 import { sameJson } from '../core/encoding.ts';
-import type { MessageContent, NewMessage, Role, ToolCallPart, ToolResultPart } from '../core/message.ts';
+import type { MessageContent, NewMessage, Part, Role, ToolCallPart, ToolResultPart } from '../core/message.ts';
 import { isObject } from './patch.ts';
 
 /**
@@ -101,12 +102,21 @@ function listOf(messages: unknown): readonly JsonObject[] {
 
 function parseOne(codec: Codec, native: JsonObject): NewMessage {
   const message = codec.parse(native);
-  if (message && givesBack(codec, message, native)) return message;
+  if (message && hasOwnIds(message.parts) && givesBack(codec, message, native)) return message;
   return { role: codec.roleOf(native), parts: [{ type: 'opaque', kind: wholeKind(codec), value: native }] };
 }
 
+/** True where each call's id is one that we can keep; results may hold calls too. */
+function hasOwnIds(parts: readonly Part[]): boolean {
+  return parts.every((part) => {
+    if (part.type !== 'tool_call' && part.type !== 'tool_result') return true;
+    const inner = part.type === 'tool_result' ? (part.content ?? []) : [];
+    return idProblem(part.callId) === undefined && hasOwnIds(inner);
+  });
+}
+
 function givesBack(codec: Codec, message: NewMessage, native: JsonObject): boolean {
-  const said = codec.render(message, QUIET);
+  const said = renderOne(codec, message, QUIET);
   return said.length === 1 && sameJson(said[0], native);
 }
 

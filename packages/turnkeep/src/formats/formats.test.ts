@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { isTurnkeepError } from '../core/errors.ts';
 import type { MessageContent } from '../core/message.ts';
+import { newMessage } from '../core/shapes.ts';
 import { aiSdk, aiSdkUi, anthropic, FORMATS, openaiChat, openaiResponses } from './index.ts';
 
 const call = (callId: string, input: object = { city: 'Oslo' }) =>
@@ -103,10 +104,23 @@ describe('what a format reads', () => {
           { type: 'tool_result', tool_use_id: 'c' },
         ],
       },
+      { role: 'tool', tool_call_id: '\u0000', content: 'no id of ours either' },
+      {
+        role: 'user',
+        content: [
+          { type: 'tool_result', tool_use_id: 'c', content: [{ type: 'tool_use', id: '', name: 'f', input: {} }] },
+        ],
+      },
+      // One block of the type that names a whole message.
+      { role: 'user', content: [{ type: 'message' }], parts: [{ type: 'message' }] },
       { role: 'user', content: null, parts: null, type: 'function_call', call_id: '\u0000' },
     ];
     for (const format of Object.values(FORMATS)) {
-      for (const native of hostile) expect(format.render(format.parse([native])).messages).toEqual([native]);
+      for (const native of hostile) {
+        const parsed = format.parse([native]);
+        expect(parsed.every((message) => newMessage.safeParse(message).success)).toBe(true);
+        expect(format.render(parsed).messages).toEqual([native]);
+      }
     }
   });
 
