@@ -413,6 +413,7 @@ function update(make: Generator, conversation: Conversation): Change {
     { kind: 'conversation.update', title, titleSource },
     { kind: 'conversation.update', owner, pinned: random.oneIn(2), labels: ['a', make.fresh('l')] },
     { kind: 'conversation.update', readThrough: read },
+    { kind: 'conversation.update', busyScope: random.pick(['conversation', 'path']) },
   ];
   return random.pick(updates);
 }

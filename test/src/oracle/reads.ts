@@ -107,7 +107,15 @@ function head(conversation: Conversation, reader: string) {
   const { conversationId, version, graphRevision, leaf, source, lastSequence, openOperation, fields } = conversation;
   const last = conversation.messages.at(-1);
   const titled = fields['title'] === undefined ? { title: null, titleSource: null } : {};
-  const lists = { titleSource: null, owner: null, participants: [], labels: [], pinned: false, archived: false };
+  const lists = {
+    titleSource: null,
+    owner: null,
+    participants: [],
+    labels: [],
+    pinned: false,
+    archived: false,
+    busyScope: 'conversation',
+  };
   return {
     ...lists,
     metadata: null,

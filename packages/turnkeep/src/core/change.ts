@@ -53,6 +53,8 @@ export interface ConversationFields {
   readonly pinned?: boolean | undefined;
   readonly archived?: boolean | undefined;
   readonly metadata?: Json | undefined;
+  /** What a turn at work keeps busy: the `conversation` (from the start), or only the `path` that ends in it. */
+  readonly busyScope?: 'conversation' | 'path' | undefined;
 }
 
 export interface ConversationCreate extends ConversationFields {

@@ -28,6 +28,8 @@ export interface Head {
   readonly rootEntries: number;
   /** Own turns that are preparing, dispatching or running. */
   readonly busy: readonly TurnId[];
+  /** True where a turn at work keeps only its own path busy; absent otherwise. */
+  readonly busyByPath?: boolean | undefined;
   readonly openOperation: OperationId | null;
   /** Interrupts of own turns that nobody has answered. */
   readonly openInterrupts: readonly InterruptId[];

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { text } from '../core/changes.testkit.ts';
 import type { NewMessage } from '../core/message.ts';
+import { systemSurroundings } from '../platform/surroundings.ts';
 import { openLedger } from './open.ts';
 
 const says = (messageId: string, author: string): NewMessage => ({
@@ -8,6 +9,22 @@ const says = (messageId: string, author: string): NewMessage => ({
   role: 'user',
   author: { id: author, kind: 'human' },
   parts: text(`${author} says`),
+});
+
+test('a sub-agent that goes with its parent is not in the way', async () => {
+  const now = { sha256: systemSurroundings.sha256, nonce: systemSurroundings.nonce, now: () => 1_000 };
+  const space = (await openLedger('memory:', { surroundings: now })).namespace('n');
+  const parent = space.conversation('a parent');
+  await parent.create({ owner: 'alice' });
+  const { turnId } = await parent.submit({ prompt: text('find it') });
+  const child = await parent.spawn({ turnId, conversationId: 'child' });
+  const { turnId: work } = await child.submit({ prompt: text('look'), author: { id: 'alice', kind: 'human' } });
+  await child.inputs.enqueue({ prompt: text('and there'), author: { id: 'alice', kind: 'human' } });
+  expect(await child.graph()).toMatchObject([{ turnId: work }]);
+  // Of one moment, and the parent's id comes first: the list was read before the child was gone.
+  const done = await space.eraseSubject('alice', { idempotencyKey: 'k' });
+  expect(done).toMatchObject({ conversationsErased: 1 });
+  expect(await child.exists()).toBe(false);
 });
 
 test('a person goes from what a fork still shares of a conversation that was erased before', async () => {

@@ -47,6 +47,8 @@ export async function eraseSubject(
   // Newest first: forks are redacted before an owned source is erased, and what they share only once.
   for await (const { conversationId, owner } of livingHeads(access, namespace)) {
     assertNotAborted(options.signal);
+    // A sub-agent's conversation goes with its parent's.
+    if (!(await isAlive(access, namespace, conversationId))) continue;
     const idempotencyKey = `${options.idempotencyKey} ${access.surroundings.sha256(conversationId)}`;
     await withdrawAll(access, namespace, conversationId, subjectId, { ...options, idempotencyKey });
     await redactAnswers(access, namespace, conversationId, subjectId, { ...options, idempotencyKey });
@@ -60,6 +62,10 @@ export async function eraseSubject(
   }
   const memoriesForgotten = await forgetAll(access, namespace, subjectId, options);
   return { subjectId, conversationsErased, messagesRedacted, memoriesForgotten };
+}
+
+async function isAlive(access: Access, namespace: NamespaceId, conversationId: ConversationId): Promise<boolean> {
+  return access.read(namespace, (rows) => rows.head(conversationId)?.erasedAt === null);
 }
 
 /** Forgets the memories that are about a person, or that they wrote; answers how many. */

@@ -1,7 +1,7 @@
 import type { HeadQuery } from '../core/backend.ts';
 import { isTurnkeepError } from '../core/errors.ts';
 import type { ConversationId, NamespaceId } from '../core/ids.ts';
-import { SHELVES } from '../core/shelf.ts';
+import { isShelf, SHELVES } from '../core/shelf.ts';
 import { verifyConversation } from '../core/verify.ts';
 import type { Fault, VerifyCursor } from '../core/verify.ts';
 import { afterPoll } from '../platform/timers.ts';
@@ -49,7 +49,8 @@ export async function verifyStore(access: Access, options: VerifyOptions): Promi
               options.onProgress?.(progress);
             }
           });
-          progress = { ...progress, conversations: progress.conversations + 1 };
+          const more = isShelf(conversationId) ? 0 : 1;
+          progress = { ...progress, conversations: progress.conversations + more };
           options.onProgress?.(progress);
         }
         for await (const check of verifyAttachments(access, namespace, options.signal)) {

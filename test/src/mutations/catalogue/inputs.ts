@@ -109,8 +109,8 @@ export const INPUTS: readonly Mutation[] = [
   {
     file: SUBMIT,
     breaks: 'a leaf that waits makes nobody wait',
-    find: 'busy.length > 0 || (leafTurn',
-    replace: 'busy.length > 0 || (false && leafTurn',
+    find: 'busyTurns(draft).length > 0 || (leafTurn',
+    replace: 'busyTurns(draft).length > 0 || (false && leafTurn',
     tests: input,
   },
   {
@@ -130,8 +130,8 @@ export const INPUTS: readonly Mutation[] = [
   {
     file: SUBMIT,
     breaks: 'an interrupt spares the leaf that waits',
-    find: 'turnId === null ? draft.head.busy : [...draft.head.busy, turnId]',
-    replace: 'draft.head.busy',
+    find: 'turnId === null ? busy : [...busy, turnId]',
+    replace: 'busy',
     tests: input,
   },
   {
@@ -146,6 +146,27 @@ export const INPUTS: readonly Mutation[] = [
     breaks: 'what may have to wait names a parent',
     find: '!mayWait(change) ||',
     replace: 'true ||',
+    tests: input,
+  },
+  {
+    file: 'core/rules/turn.js',
+    breaks: 'a turn keeps the whole conversation busy whatever it says',
+    find: 'turnId === undefined || draft.head.busyByPath',
+    replace: 'turnId === undefined',
+    tests: input,
+  },
+  {
+    file: SUBMIT,
+    breaks: 'an interrupt stops turns of other paths',
+    find: 'if (!busyByPath)',
+    replace: 'if (true)',
+    tests: input,
+  },
+  {
+    file: 'core/rules/conversation.js',
+    breaks: 'a conversation cannot be busy as a whole again',
+    find: 'else delete draft.head.busyByPath;',
+    replace: '',
     tests: input,
   },
 ];

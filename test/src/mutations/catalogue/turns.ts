@@ -18,8 +18,8 @@ export const TURNS: readonly Mutation[] = [
   {
     file: TURN,
     breaks: 'a turn may be submitted while another is at work',
-    find: "if (turnId === undefined) return; throw new TurnkeepError('busy'",
-    replace: "if (turnId !== 0) return; throw new TurnkeepError('busy'",
+    find: "draft.head.busyByPath) return; throw new TurnkeepError('busy'",
+    replace: "true) return; throw new TurnkeepError('busy'",
   },
   {
     file: SUBMIT,

@@ -1,5 +1,6 @@
 import type { MessageId, OperationId, Parent, PromptId, TurnId } from 'turnkeep/core';
 import type { ChangeOf, Draft, Mark } from '../draft.ts';
+import type { Conversation } from '../model.ts';
 import { ownTurn } from '../path.ts';
 import { refuse } from '../refusal.ts';
 import { isTerminal, stateOf } from '../turn-states.ts';
@@ -33,13 +34,21 @@ type Minted = ChangeOf<'turn.submit'> & {
 function mustWait({ conversation }: Draft): boolean {
   const leaf = conversation.turns.find((turn) => turn.turnId === conversation.leaf);
   const leafOpen = leaf !== undefined && !isTerminal(stateOf(leaf));
-  return busyTurns(conversation).length > 0 || leafOpen || waiting(conversation).length > 0;
+  return atWork(conversation).length > 0 || leafOpen || waiting(conversation).length > 0;
+}
+
+/** The turns beside which no other starts; where only its path is busy, the one whose operation is open. */
+function atWork(conversation: Conversation): readonly TurnId[] {
+  const { fields, openOperation, operations } = conversation;
+  if (fields['busyScope'] !== 'path') return busyTurns(conversation).map((turn) => turn.turnId);
+  const operation = openOperation === null ? undefined : operations.get(openOperation);
+  return operation ? [operation.turnId] : [];
 }
 
 /** Cancels what is at work, and the turn that the new one is to stand under. */
 function stopAll(draft: Draft, parent: Parent | undefined): readonly TurnId[] {
   const { turnId } = underOf(draft.conversation, parent);
-  const busy = busyTurns(draft.conversation).map((turn) => turn.turnId);
+  const busy = atWork(draft.conversation);
   const all = turnId === null || busy.includes(turnId) ? busy : [...busy, turnId];
   const open = all.filter((each) => {
     const turn = ownTurn(draft.conversation, each);

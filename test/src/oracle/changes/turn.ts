@@ -46,6 +46,7 @@ export function assertSawTree(draft: Draft, parent: Parent | undefined): void {
 
 /** A conversation is busy while one of its turns is preparing, dispatching or running. */
 function assertFree(conversation: Conversation): void {
+  if (conversation.fields['busyScope'] === 'path') return;
   const [turn] = busyTurns(conversation);
   if (turn) refuse('busy', { turnId: turn.turnId, state: stateOf(turn) });
 }

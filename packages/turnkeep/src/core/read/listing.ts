@@ -18,6 +18,7 @@ export interface ConversationInfo {
   readonly labels: readonly string[];
   readonly pinned: boolean;
   readonly archived: boolean;
+  readonly busyScope: 'conversation' | 'path';
   readonly metadata: Json;
   readonly origin: Json;
   /** The conversation that it was forked from. */
@@ -56,6 +57,7 @@ export function conversationInfo(bodies: Bodies, head: Head, reader?: string): C
     labels: fields.labels ?? [],
     pinned: head.pinned,
     archived: head.archived,
+    busyScope: head.busyByPath ? 'path' : 'conversation',
     metadata: fields.metadata ?? null,
     origin: fields.origin ?? null,
     source: head.source,

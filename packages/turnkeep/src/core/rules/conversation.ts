@@ -22,6 +22,7 @@ export const fieldShapes: {
   pinned: z.boolean().optional(),
   archived: z.boolean().optional(),
   metadata: json.optional(),
+  busyScope: z.enum(['conversation', 'path']).optional(),
 };
 
 /** Creates the conversation with its list fields; `conversation_exists` where it has a commit. */
@@ -88,6 +89,8 @@ export function writeFields(
   draft.head.owner = (merged['owner'] as string | null | undefined) ?? null;
   draft.head.archived = merged['archived'] === true;
   draft.head.pinned = merged['pinned'] === true;
+  if (merged['busyScope'] === 'path') draft.head.busyByPath = true;
+  else delete draft.head.busyByPath;
   return record;
 }
 

@@ -265,6 +265,33 @@ describe('turn.submit while a turn is at work', () => {
       .thenWrites({ turnId: 't2', interrupted: ['t1'] });
   });
 
+  test('a turn keeps only its own path busy where the conversation says so', () => {
+    const story = given(
+      commit({ kind: 'conversation.create', busyScope: 'path' }, ...turn('t0')),
+      commit(submit('t1')),
+      commit(advance('t1', 'running')),
+    );
+    const beside = (turnId: string) =>
+      commit(submit(turnId, { parent: { turnId: 't0' } })).expecting({
+        graphRevision: story.seen().head.graphRevision,
+      });
+    story.when(commit(submit('t2'))).thenRefuses('path_busy', { turnId: 't1', state: 'running' });
+    story.when(beside('t3')).thenWrites({ turnId: 't3', ordinal: 2 });
+    story.when(beside('t4')).thenRefuses('operation_open', { operationId: 't3.op' });
+    story.when(commit(submit('t5', { whenBusy: 'enqueue' }))).thenWrites({ kind: 'input.enqueue' });
+    story.when(commit(advance('t3', 'running'))).thenWrites();
+    expect(story.seen().head.busy).toEqual(['t1', 't3']);
+    story.when(commit(submit('t6', { whenBusy: 'interrupt' }))).thenWrites({ turnId: 't6', interrupted: ['t3'] });
+    story.when(commit({ kind: 'conversation.update', busyScope: 'conversation' })).thenWrites();
+    story.when(beside('t7')).thenRefuses('busy', { turnId: 't1', state: 'running' });
+  });
+
+  test('what was just asked is interrupted too, wherever it stands', () => {
+    given(commit({ kind: 'conversation.create', busyScope: 'path' }, ...turn('t0')), commit(submit('t1')))
+      .when(commit(submit('t2', { whenBusy: 'interrupt' })))
+      .thenWrites({ turnId: 't2', interrupted: ['t1'] });
+  });
+
   test('what may wait says nothing of where it will stand', () => {
     for (const more of [{ parent: null }, { samePromptAs: 't1', prompt: undefined }, { taskId: 'w1' }]) {
       expect(() => given(commit(submit('t2', { whenBusy: 'enqueue', ...more })))).toThrow('what may have to wait');

@@ -103,16 +103,25 @@ function wordsOf({ prompt, input, author, metadata, occurredAt }: TurnSubmit) {
 
 /** True while a turn is at work, the leaf waits, or others are in the queue: nobody overtakes them. */
 function mustWait(draft: Draft): boolean {
-  const { busy, leaf } = draft.head;
+  const { leaf } = draft.head;
   const leafTurn = leaf === null ? undefined : ownTurn(draft.tree, leaf);
-  const atWork = busy.length > 0 || (leafTurn !== undefined && !isTerminal(leafTurn.row.state));
+  const atWork = busyTurns(draft).length > 0 || (leafTurn !== undefined && !isTerminal(leafTurn.row.state));
   return atWork || waitingInputs(draft, 1).length > 0;
+}
+
+/** The turns at work that no other may start beside: all, or where each keeps only its path busy, what was just asked. */
+function busyTurns(draft: Draft): readonly TurnId[] {
+  const { busy, busyByPath, openOperation } = draft.head;
+  if (!busyByPath) return busy;
+  const operation = openOperation === null ? undefined : draft.get(KEYS.operation(openOperation));
+  return operation ? [unpackOperation(operation).turnId] : [];
 }
 
 /** Cancels the turns that keep a new one under `under` from starting, and answers which. */
 function stopTurnsAtWork(draft: Draft, under: Parent | undefined): readonly TurnId[] {
   const { turnId } = placeOfNewTurn(draft.tree, under);
-  const stopped = new Set(turnId === null ? draft.head.busy : [...draft.head.busy, turnId]);
+  const busy = busyTurns(draft);
+  const stopped = new Set(turnId === null ? busy : [...busy, turnId]);
   for (const each of stopped) {
     const turn = ownTurn(draft.tree, each);
     if (turn && !isTerminal(turn.row.state)) advance(draft, turn, 'cancelled');

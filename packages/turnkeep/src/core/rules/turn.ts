@@ -35,7 +35,7 @@ export function assertParentExpected(draft: Draft, named: Parent | undefined, pa
 
 export function assertFree(draft: Draft): void {
   const [turnId] = draft.head.busy;
-  if (turnId === undefined) return;
+  if (turnId === undefined || draft.head.busyByPath) return;
   throw new TurnkeepError('busy', { turnId, state: ownTurn(draft.tree, turnId)?.row.state ?? 'running' });
 }
 
