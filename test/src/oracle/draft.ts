@@ -1,4 +1,5 @@
 import type { Change, Commit, Envelope, JsonObject, MemoryId, TaskId, TurnId } from 'turnkeep/core';
+import { filesIn } from './attachments.ts';
 import { callsAndAnswers } from './calls.ts';
 import type { Conversation, Memory, Message, Note, Redaction, Spent, Stamp, Turn, Words } from './model.ts';
 import type { Oracle } from './oracle.ts';
@@ -85,8 +86,12 @@ export class Draft {
     return sequence;
   }
 
-  /** Words that this commit says. */
-  say(content: object): Words {
+  /** Words that this commit says; `partsAt` is where their parts stand, which name only files that are there. */
+  say(content: object, partsAt?: string): Words {
+    if (partsAt !== undefined) {
+      for (const { digest, path } of filesIn((content as JsonObject)['parts'], partsAt))
+        if (!this.oracle.attachments.has(digest)) refuse('attachment_missing', { digest, path });
+    }
     return { conversationId: this.conversation.conversationId, content: content as JsonObject, redaction: null };
   }
 

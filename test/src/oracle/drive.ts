@@ -1,4 +1,6 @@
 import { again, brokenInvariant, everyQuestion, exhaustively, someQuestions } from './asking.ts';
+import { FILES, withFile } from './attachments.ts';
+import type { Shelving } from './attachments.ts';
 import { count, countErasure, countPlayed } from './coverage.ts';
 import type { Coverage } from './coverage.ts';
 import { Generator } from './generate.ts';
@@ -31,12 +33,14 @@ export async function drive(seed: number, operations: number, subject: Subject, 
 const ALL_EVERY = 40;
 const MOST_PINS = 200;
 const COOLED_EVERY = 25;
+const SHELVED_EVERY = 4;
 
 class Drive {
   readonly #world: World;
   readonly #generator: Generator;
   readonly #random: Random;
   readonly #cooling: Random;
+  readonly #shelving: Random;
   readonly #coverage: Coverage;
   readonly #trace: Item[] = [];
   readonly #pins: { conversation: string; pin: Pin }[] = [];
@@ -46,6 +50,7 @@ class Drive {
     this.#generator = new Generator(seed, world.oracle);
     this.#random = new Random(seed + 0x5eed);
     this.#cooling = new Random(seed + 0xc001);
+    this.#shelving = new Random(seed + 0xf11e);
     this.#coverage = coverage;
   }
 
@@ -59,7 +64,9 @@ class Drive {
   /** One commit, and questions about what it was to change and what it was not. */
   async #step(): Promise<Difference | undefined> {
     const { oracle } = this.#world;
-    const item = { ...this.#generator.next(), cool: this.#coolingNow() };
+    const next = this.#generator.next();
+    const commit = withFile(next.commit);
+    const item = { ...next, commit, cool: this.#coolingNow(), shelving: this.#shelvingNow() };
     this.#trace.push(item);
     const before = oracle.find(item.commit.conversationId);
     if (item.commit.changes[0]?.kind === 'conversation.erase' && before && !('erasedAt' in before)) {
@@ -77,6 +84,16 @@ class Drive {
     if (!this.#cooling.oneIn(COOLED_EVERY)) return undefined;
     count(this.#coverage, 'cooling');
     return this.#cooling.below(6);
+  }
+
+  /** Now and then a file is put, and sometimes what nothing refers to is collected. */
+  #shelvingNow(): Shelving | undefined {
+    if (!this.#shelving.oneIn(SHELVED_EVERY)) return undefined;
+    if (this.#shelving.oneIn(3)) {
+      count(this.#coverage, 'collection of files');
+      return 'collect';
+    }
+    return { put: this.#shelving.below(FILES.length) };
   }
 
   async #compare(item: Item, played: Played): Promise<Difference | undefined> {

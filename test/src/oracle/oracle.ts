@@ -1,4 +1,5 @@
 import type { ChangeEvent, Commit, ConversationId, Envelope, Expect, Json, MemoryId, Receipt } from 'turnkeep/core';
+import { filesReferredTo } from './attachments.ts';
 import { apply } from './changes/index.ts';
 import { checkFence } from './changes/attempt.ts';
 import { settle } from './changes/operation.ts';
@@ -19,6 +20,8 @@ export class Oracle {
   /** All usage that was ever recorded: what was paid is paid, whatever is erased. */
   readonly spent: Spent[] = [];
   memories: ReadonlyMap<MemoryId, Memory> = new Map();
+  /** The digests of files that were put, or that somebody refers to. */
+  attachments: ReadonlySet<string> = new Set();
 
   /** Answers the receipt, or throws a `Refusal` and has changed nothing. */
   commit(envelope: Envelope): Receipt {
@@ -68,6 +71,16 @@ export class Oracle {
     const after = { ...before, version, moments, versions: withMember(before.versions, commitId, version) };
     this.#conversations.set(conversationId, erases ? tombstone(after, now) : after);
     return receipt;
+  }
+
+  put(digest: string): void {
+    this.attachments = new Set([...this.attachments, digest]);
+  }
+
+  /** Files that nobody can see any words of are gone. */
+  collectAttachments(): void {
+    const referredTo = filesReferredTo(this.everyLiving());
+    this.attachments = new Set([...this.attachments].filter((digest) => referredTo.has(digest)));
   }
 
   /**

@@ -46,6 +46,22 @@ export class Store {
     this.#ledger = new Ledger(backend, surroundings, () => 'unused');
   }
 
+  async put(bytes: Uint8Array): Promise<void> {
+    await this.#ledger.namespace(this.#namespace).attachments.put(bytes);
+  }
+
+  /** Those of the digests whose bytes are there, checked. */
+  async filesAmong(digests: readonly string[]): Promise<readonly string[]> {
+    const { attachments } = this.#ledger.namespace(this.#namespace);
+    const found: string[] = [];
+    for (const digest of digests) {
+      if (!(await attachments.stat(digest))) continue;
+      await (await attachments.get(digest)).bytes();
+      found.push(digest);
+    }
+    return found;
+  }
+
   /** Answers questions, those that need no search of one snapshot. A refusal is an answer too. */
   async answer(questions: readonly Question[]): Promise<readonly unknown[]> {
     const atOnce = await this.backend.read(this.#namespace, (rows) =>

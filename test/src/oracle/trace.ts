@@ -1,4 +1,5 @@
 import type { Commit, Expect } from 'turnkeep/core';
+import type { Shelving } from './attachments.ts';
 import type { Conversation, Tombstone } from './model.ts';
 import { lastSequenceOn, pathTo } from './path.ts';
 
@@ -11,6 +12,8 @@ export interface Item {
   readonly sawIt: boolean;
   /** Before it the store is cooled, but so many of each conversation's newest messages. */
   readonly cool?: number | undefined;
+  /** Before it a file is put, or what nothing refers to is collected. */
+  readonly shelving?: Shelving | undefined;
 }
 
 /** The item's commit, expecting what is where that is what it did. */
@@ -31,8 +34,13 @@ function current(expect: Expect, conversation: Conversation): Expect {
 }
 
 /** The commit as one line, without what goes without saying. */
-export function lineOf({ commit, now, cool }: Item): string {
+export function lineOf({ commit, now, cool, shelving }: Item): string {
   const { namespace: _namespace, conversationId, commitId, expect, fence, changes } = commit;
-  const rest = { ...(cool === undefined ? {} : { cool }), ...(expect ? { expect } : {}), ...(fence ? { fence } : {}) };
+  const rest = {
+    ...(cool === undefined ? {} : { cool }),
+    ...(shelving ? { shelving } : {}),
+    ...(expect ? { expect } : {}),
+    ...(fence ? { fence } : {}),
+  };
   return JSON.stringify({ conversationId, commitId, now, ...rest, changes });
 }

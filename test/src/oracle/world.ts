@@ -1,6 +1,8 @@
 import { hash } from 'node:crypto';
 import { isTurnkeepError, prepareCommit } from 'turnkeep/core';
 import type { Backend, Commit, Surroundings } from 'turnkeep/core';
+import { DIGESTS, FILES } from './attachments.ts';
+import type { Shelving } from './attachments.ts';
 import { Oracle } from './oracle.ts';
 import type { Question } from './questions.ts';
 import { answerOf } from './reads.ts';
@@ -74,6 +76,7 @@ export class World {
     const commit = commitOf(item, this.oracle.find(item.commit.conversationId));
     this.#now = item.now;
     const cooled = await this.#cool(item.cool);
+    const shelved = await this.#shelve(item.shelving);
     const envelope = prepareCommit(commit, this.#surroundings);
     const expected = outcomeOfOracle(() => this.oracle.commit(envelope));
     const actual = await outcomeOfStore(async () => {
@@ -86,7 +89,7 @@ export class World {
     return {
       commit,
       outcome: expected,
-      difference: this.#difference(about, expected, actual) ?? cooled ?? broken(collected),
+      difference: this.#difference(about, expected, actual) ?? cooled ?? shelved ?? broken(collected),
     };
   }
 
@@ -95,6 +98,23 @@ export class World {
     if (hotMessages === undefined) return undefined;
     this.oracle.cool(hotMessages);
     return broken(await outcomeOfStore(() => this.store.backend.cool(NAMESPACE, { hotMessages })), 'the cooling');
+  }
+
+  /** Puts a file, or collects, and compares which files are there. */
+  async #shelve(shelving: Shelving | undefined): Promise<Difference | undefined> {
+    if (shelving === undefined) return undefined;
+    if (shelving === 'collect') {
+      this.oracle.collectAttachments();
+      const grace = { now: this.#now, graceMs: 0 };
+      const collected = await outcomeOfStore(() => this.store.backend.attachments.collect(NAMESPACE, grace));
+      const failure = broken(collected, 'the collection of files');
+      if (failure) return failure;
+    } else {
+      this.oracle.put(DIGESTS[shelving.put] ?? '');
+      await this.store.put(FILES[shelving.put] ?? Buffer.alloc(0));
+    }
+    const expected = DIGESTS.filter((digest) => this.oracle.attachments.has(digest));
+    return this.#difference('the files that are there', expected, await this.store.filesAmong(DIGESTS));
   }
 
   /** The first question that they answer differently. */

@@ -41,7 +41,7 @@ export function wait(draft: Draft, inputId: InputId, mode: Input['mode'], asked:
 }
 
 function say(draft: Draft, input: Omit<Input, 'words'>, asked: AskedWords): Mark {
-  const words = draft.say(promptOf(asked));
+  const words = draft.say(promptOf(asked), `${draft.where}.prompt`);
   draft.words.push(words);
   const { inputId, mode, revision } = input;
   draft.become({ inputs: withMember(draft.conversation.inputs, inputId, { ...input, words }) });

@@ -25,7 +25,10 @@ export function append(draft: Draft, change: ChangeOf<'message.append'>): Mark {
   const { calls } = callsAndAnswers(content as unknown as JsonObject);
   if (target.late && calls.length > 0) return refuseCallsInPast(target.turnId, turn);
   const { role, taskId } = content;
-  const sequence = draft.addMessage({ messageId, role, words: draft.say(content), ...target }, taskId);
+  const sequence = draft.addMessage(
+    { messageId, role, words: draft.say(content, `${draft.where}.message.parts`), ...target },
+    taskId,
+  );
   return { kind, messageId, turnId: target.turnId, sequence, ...(target.late ? { late: true } : {}) };
 }
 
@@ -94,7 +97,7 @@ export function redact(draft: Draft, change: ChangeOf<'message.redact'>): Mark {
   if (!isShown && !parts) return { kind, messageId, noop: true };
   if (parts && message.words.conversationId !== draft.conversation.conversationId)
     return refuse('invalid_value', { path: `commit.changes[${draft.stamp.index}].replacement`, reason: '' });
-  const replacement = parts ? draft.say({ parts }) : null;
+  const replacement = parts ? draft.say({ parts }, `${draft.where}.replacement`) : null;
   forgetMadeOf(draft, message.conversationId, messageId, reason);
   const at = new Date(draft.now).toISOString();
   if (stands) draft.redactions.set(stands, { reason, at, replacement: null });

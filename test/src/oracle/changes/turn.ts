@@ -81,7 +81,7 @@ export function askPrompt(draft: Draft, promptId: PromptId, content: JsonObject)
     if (!sameJson(draft.contentOf(known), content)) refuse('prompt_conflict', { promptId });
     return { prompt: { promptId, words: known }, shared: true };
   }
-  const words = draft.say(content);
+  const words = draft.say(content, `${draft.where}.prompt`);
   draft.become({ prompts: withMember(draft.conversation.prompts, promptId, words) });
   return { prompt: { promptId, words }, shared: false };
 }
