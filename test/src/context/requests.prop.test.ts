@@ -3,6 +3,7 @@ import { modelMessageSchema } from 'ai';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isTurnkeepError, openLedger } from 'turnkeep';
+import { FORMATS as ALL } from 'turnkeep/formats';
 import { importClaudeCode } from 'turnkeep/interchange';
 import type { ImportTarget } from 'turnkeep/interchange';
 import type {
@@ -15,7 +16,7 @@ import type {
   ReadyContext,
   RequestFormat,
 } from 'turnkeep';
-import { faultIn, publishedShapes } from '../formats/published-types.testkit.ts';
+import { faultIn, publishedShapes, samplesOf } from '../formats/published-types.testkit.ts';
 import { markOf, tell, told } from './conversations.testkit.ts';
 import type { Told, ToldStep, ToldTurn } from './conversations.testkit.ts';
 import { charactersOf, messagesOf, RULES } from './request-rules.testkit.ts';
@@ -102,6 +103,11 @@ const turn = (steps: readonly ToldStep[], rest: Partial<ToldTurn> = {}): ToldTur
   late: false,
   ...rest,
 });
+
+function callsIn({ parts }: NewMessage): { readonly calls: number; readonly answers: number } {
+  const count = (type: 'tool_call' | 'tool_result') => parts.filter((part) => part.type === type).length;
+  return { calls: count('tool_call'), answers: count('tool_result') };
+}
 
 const says = (text: string): NewMessage => ({ role: 'assistant', parts: [{ type: 'text', text }] });
 const asks = (text: string): NewMessage => ({ role: 'user', parts: [{ type: 'text', text }] });
@@ -204,6 +210,22 @@ describe.each(FORMATS)('requests for %s', (format) => {
       expect(await checked(conversation, [], { format, counter, budgetTokens: 100_000 })).toBe('fits');
     }
     await own.close();
+  });
+
+  test('every published message within a conversation: a call without its result, a block of one provider for another', async () => {
+    for (const source of ['openai-chat', 'openai-responses', 'anthropic', 'ai-sdk', 'ai-sdk-ui'] as const) {
+      const samples = samplesOf(shapes.get(source) ?? { kind: 'any' });
+      const step = Math.ceil(samples.length / 60);
+      for (const message of ALL[source].parse(samples.filter((_sample, at) => at % step === 0))) {
+        if (callsIn(message).answers > callsIn(message).calls) continue; // a result needs the call that it answers
+        count += 1;
+        const conversation = ledger.namespace('n').conversation(`c${count}`);
+        await conversation.record({ origin: 'told', messages: [asks('q')] });
+        await conversation.record({ origin: 'told', messages: [message, asks('next')] });
+        const outcome = await checked(conversation, [], { format, counter, budgetTokens: 1_000_000 });
+        expect(outcome).toBe('fits');
+      }
+    }
   });
 
   test('random conversations, windows and budgets', async () => {

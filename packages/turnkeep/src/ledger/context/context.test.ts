@@ -241,6 +241,19 @@ describe('calls and results', () => {
     expect(found.report.leftOut).toEqual([{ what: 'part', messageId: 't1.2', part: 'tool_call', why: 'private' }]);
   });
 
+  test('reasoning that led to nothing is left out, and reasoning that led on stays', async () => {
+    const chat = fresh();
+    const thought: NewMessage = { role: 'assistant', parts: [{ type: 'reasoning', text: 'Hm', signature: 's' }] };
+    await say(chat, 't1', user('q'), thought, user('and?'), thought, answer('so'), user('well'));
+    const found = await ready(chat, { ...wide, format: 'anthropic' });
+    expect(found.request['messages']).toMatchObject([
+      { role: 'user', content: [{ text: 'q' }, { text: 'and?' }] },
+      { role: 'assistant', content: [{ type: 'thinking' }, { text: 'so' }] },
+      { role: 'user', content: 'well' },
+    ]);
+    expect(found.report.leftOut).toEqual([{ what: 'part', messageId: 't1.1', part: 'reasoning', why: 'private' }]);
+  });
+
   test('a result whose call is not for models is told in words', async () => {
     const chat = fresh();
     await say(chat, 't1', user('q'), { ...calls('a'), visibility: 'user' }, result('a', 'found'));

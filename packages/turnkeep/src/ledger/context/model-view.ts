@@ -84,13 +84,14 @@ class ViewBuilder {
   add(message: Message): void {
     const why = reasonToLeave(message);
     if (why) this.#leftOut.push({ what: 'message', messageId: message.messageId, why });
-    else if (message.role === 'assistant') this.#addAnswer(message);
+    else if (isAnswer(message)) this.#addAnswer(message);
     else this.#addInput(message);
   }
 
   end(): ModelView {
     this.#closeRun();
-    return { messages: this.#messages, leftOut: this.#leftOut, repairs: this.#repairs };
+    const messages = this.#messages.flatMap((message, at) => this.#withoutLooseEnd(message, this.#messages[at + 1]));
+    return { messages, leftOut: this.#leftOut, repairs: this.#repairs };
   }
 
   /** A model's message; where a result of one of its calls stands within it, what follows the result is a message of its own. */
@@ -103,7 +104,7 @@ class ViewBuilder {
         this.#addResult(message, part);
       } else if (part.type === 'tool_call' && part.executedBy !== 'provider')
         parts.push(...this.#opened(message, part));
-      else if (!isEmpty(part)) parts.push(part);
+      else if (!this.#isEmpty(part)) parts.push(part);
     }
     this.#emit(message, parts);
   }
@@ -111,7 +112,7 @@ class ViewBuilder {
   #addInput(message: Message): void {
     const results = message.parts.filter((part) => part.type === 'tool_result');
     for (const result of results) this.#addResult(message, result);
-    const parts = message.parts.filter((part) => part.type !== 'tool_result' && !isEmpty(part));
+    const parts = message.parts.filter((part) => part.type !== 'tool_result' && !this.#isEmpty(part));
     if (parts.length === 0) return;
     this.#closeRun();
     this.#emit(message, parts);
@@ -172,9 +173,27 @@ class ViewBuilder {
   #emit(message: Message, parts: readonly Part[]): void {
     if (parts.length === 0) return;
     const isWhole = parts.length === message.parts.length;
-    const { role, metadata } = message;
+    const { metadata } = message;
+    const role = isAnswer(message) ? 'assistant' : message.role;
     const content: MessageContent = isWhole && metadata !== undefined ? { role, parts, metadata } : { role, parts };
     this.#messages.push({ content: this.#voiced(content), from: message.messageId });
+  }
+
+  /** Providers refuse a text that says nothing; reasoning without words may still mean something to the one it came from. */
+  #isEmpty(part: Part): boolean {
+    if (part.type === 'reasoning' && this.#format === 'ai-sdk') return part.text.trim() === '';
+    return part.type === 'text' && part.text.trim() === '';
+  }
+
+  /** Reasoning at the end of a model's turn led to nothing: providers refuse it. */
+  #withoutLooseEnd(message: ViewMessage, next: ViewMessage | undefined): readonly ViewMessage[] {
+    const { content, from } = message;
+    const kept = content.parts.slice(0, content.parts.findLastIndex((part) => part.type !== 'reasoning') + 1);
+    if (content.role !== 'assistant' || next?.content.role === 'assistant' || kept.length === content.parts.length) {
+      return [message];
+    }
+    this.#leftOut.push({ what: 'part', messageId: from, part: 'reasoning', why: 'private' });
+    return kept.length === 0 ? [] : [{ content: { role: 'assistant', parts: kept }, from }];
   }
 
   /** Where a provider takes the system's words at the beginning alone, later ones are told as the user's, marked. */
@@ -192,9 +211,9 @@ function reasonToLeave(message: Message): 'not_for_models' | 'redacted' | 'empty
   return message.redaction ? 'redacted' : 'empty';
 }
 
-/** Providers refuse a text that says nothing. */
-function isEmpty(part: Part): boolean {
-  return part.type === 'text' && part.text.trim() === '';
+/** Calls are a model's, whoever is said to have made them. */
+function isAnswer({ role, parts }: Message): boolean {
+  return role === 'assistant' || parts.some((part) => part.type === 'tool_call');
 }
 
 /** A result whose call is not there, as words of the user's side. */
