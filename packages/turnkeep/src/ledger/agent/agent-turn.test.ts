@@ -293,7 +293,7 @@ describe('an interrupt', () => {
 test('an option that is none, and a time to live that is none, are refused before anything is written', async () => {
   const { conversation } = opened();
   const agent: Agent = async () => undefined;
-  for (const more of [{ ttl: 5 }, { ttlMs: 0 }, { ttlMs: Number.NaN }]) {
+  for (const more of [{ ttl: 5 }, { ttlMs: 0 }, { ttlMs: Number.NaN }, { idempotencyKey: '' }]) {
     await expect(conversation.run(ASKED, agent, { ...KEY, ...more })).rejects.toMatchObject({ code: 'invalid_value' });
   }
   expect(await conversation.exists()).toBe(false);

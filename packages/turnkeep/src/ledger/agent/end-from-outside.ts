@@ -1,10 +1,11 @@
 import type { Change } from '../../core/change.ts';
 import { derivedId } from '../../core/commit.ts';
 import type { ErrorCode } from '../../core/errors.ts';
-import type { AttemptId, OperationId, RunId, TurnId } from '../../core/ids.ts';
+import type { AttemptId, CheckpointId, OperationId, RunId, TurnId } from '../../core/ids.ts';
 import type { Receipt } from '../../core/receipt.ts';
 import type { ConversationAccess } from '../conversation-access.ts';
 import { partsOf, readDraft, removeDraft } from './draft.ts';
+import { findTurn } from './hold.ts';
 import type { Found } from './hold.ts';
 import { removeBeat } from './lease.ts';
 import { persist } from './persist.ts';
@@ -13,6 +14,7 @@ import { endKeeping } from './unfinished.ts';
 /** Refusals that say that somebody else took or ended the turn in between. */
 export const LOST_RACE: ReadonlySet<ErrorCode> = new Set(['fenced', 'attempt_exists', 'turn_terminal', 'no_attempt']);
 
+/** How a turn ends for somebody who does not work on it. */
 export interface End {
   readonly to: 'cancelled' | 'failed';
   /** Who ends it, for a person. */
@@ -45,7 +47,10 @@ export async function endFromOutside(
   const fence = { attempt, token: (held?.token ?? 0) + 1 };
   const draft = await readDraft(access, turnId);
   const drafted = { parts: partsOf(draft), truncated: draft?.truncated ?? false };
-  const write = (changes: readonly Change[]) => persist(access, () => changes, { fence });
+  // Nobody else advances it any more.
+  const { checkpointId, revision } = await findTurn(access, turnId);
+  const last = revision === undefined ? [] : [lastPhase(checkpointId, revision, turnId, how.to)];
+  const write = (changes: readonly Change[]) => persist(access, () => [...changes, ...last], { fence });
   const receipt = await endKeeping(
     drafted,
     { turnId, runId },
@@ -56,6 +61,16 @@ export async function endFromOutside(
   await removeDraft(access, turnId);
   if (held) await removeBeat(access, held.attempt);
   return receipt;
+}
+
+function lastPhase(checkpointId: CheckpointId, from: number, turnId: TurnId, phase: End['to']): Change {
+  return {
+    kind: 'checkpoint.advance',
+    checkpointId,
+    from,
+    phase,
+    payload: { turn: { json: { turnId, inFlight: [] } } },
+  };
 }
 
 /** What ends the turn: its operation's failure where that is still open, else its own. */

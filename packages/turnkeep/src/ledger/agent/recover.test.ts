@@ -10,6 +10,7 @@ async function abandoned(conversation: Conversation, run = true): Promise<string
   if (run) await conversation.advance(turnId, 'running');
   await conversation.commit([
     { kind: 'run.start', runId: 'lost run', agent: 'lost' },
+    { kind: 'checkpoint.create', checkpointId: `${conversation.id} op`, type: 'turn', phase: 'ready', payload: {} },
     { kind: 'attempt.start', attempt: 'lost', turnId, runId: 'lost run' },
   ]);
   expect(operationId).toBe(`${conversation.id} op`);
@@ -41,6 +42,7 @@ test('what no living owner holds fails with its reason; what waits, lives, or wa
     'lost owner_lost',
     'unstarted owner_lost',
   ]);
+  expect((await lost.checkpoints.get('lost op'))?.phase).toBe('failed');
   expect((await unstarted.operation('unstarted op'))?.failure).toMatchObject({ code: 'owner_lost' });
   expect(await unstarted.openOperations()).toEqual([]);
   await expect(lost.resume(turnId, async () => undefined)).rejects.toMatchObject({

@@ -1,5 +1,6 @@
 import type { Change, StepSettle, TurnSubmit } from '../../core/change.ts';
 import { TurnkeepError } from '../../core/errors.ts';
+import { assertId } from '../../core/ids.ts';
 import type { TurnId } from '../../core/ids.ts';
 import type { WriteOptions } from '../access.ts';
 import { assertOptions } from '../given.ts';
@@ -25,6 +26,7 @@ export interface ResumeOptions {
   readonly signal?: AbortSignal | undefined;
   /** The caller's word on steps of which nobody knows whether they were done. */
   readonly settle?: { readonly [key: string]: StepSettle['outcome'] } | undefined;
+  /** Told at each boundary where a crash may cut the turn off: for tests of recovery. */
   readonly atBoundary?: AtBoundary | undefined;
 }
 
@@ -51,6 +53,7 @@ export async function runTurn(
   assertOptions(options, RUN_OPTIONS);
   const { idempotencyKey, expect, ...resuming } = options;
   assertTtl(resuming.ttlMs);
+  assertId(idempotencyKey, 'options.idempotencyKey');
   const submit: Change = { ...turn, kind: 'turn.submit', operationId: idempotencyKey };
   const receipt = await persist(place.access, () => [submit, firstCheckpoint(idempotencyKey)], {
     idempotencyKey,
@@ -76,6 +79,7 @@ export async function resumeTurn(
   return new TurnRun(place, held, options).run(agent);
 }
 
+/** Throws `invalid_value` unless it is a time that can pass. */
 export function assertTtl(ttlMs: number | undefined): void {
   if (ttlMs === undefined || (Number.isFinite(ttlMs) && ttlMs > 0)) return;
   throw new TurnkeepError('invalid_value', { path: 'options.ttlMs', reason: 'milliseconds above 0 are asked for' });
