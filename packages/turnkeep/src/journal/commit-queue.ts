@@ -72,7 +72,6 @@ export class CommitQueue {
     while (this.#waiting.length + this.#exclusive.length > 0) {
       await this.#exclusive.shift()?.();
       await this.#step(this.#take());
-      if (this.#waiting.length > 0) await othersTurn();
     }
   }
 
@@ -80,8 +79,10 @@ export class CommitQueue {
     if (group.length === 0) return;
     const answers = await this.#writeGroup(group.map(({ envelope }) => envelope));
     for (const [at, { settle }] of group.entries()) settle(answers[at] ?? new Error('a commit was not answered'));
-    // Those who were answered may have a next commit at hand: it belongs to the next group.
+    // Those who were answered may have a next commit at hand: it belongs to the next group. One alone waits for nobody.
+    if (group.length === 1 && this.#waiting.length === 0) return;
     await othersTurn();
+    if (this.#waiting.length > 0) await othersTurn();
   }
 
   /** The next group. What was given up before it is written is answered at once. */
