@@ -11,6 +11,8 @@ export const ARCHIVE_START = 'turnkeep arch 1\n';
 export const FOOTER_BYTES = 64;
 export const FOOTER_START = 'TkArch1\n';
 const DIGEST_BYTES = 32;
+/** Where in the footer nothing more is said: zeros. */
+const FOOTER_REST = 56;
 /** Decompressed blocks that an open archive keeps. */
 const KEPT_BLOCKS = 2;
 /** Numbers of a run in the directory: its length, its block or {@link RAW}, where it begins in that. */
@@ -109,12 +111,23 @@ export class ArchiveFile implements SegmentFile {
     return stretches;
   }
 
-  /** Reads every block; each that is damaged, with its number. */
-  *check(): Generator<{ readonly block: number; readonly reason: string } | undefined> {
+  /** Reads every block and what stands around them; answers what is wrong with each, usually nothing. */
+  *check(): Generator<{ readonly reason: string } | undefined> {
+    yield this.#frameFault();
     for (const block of this.#directory.blocks.keys()) {
       const found = this.#block(block);
-      yield typeof found === 'string' ? { block, reason: found } : undefined;
+      yield typeof found === 'string' ? { reason: found } : undefined;
     }
+  }
+
+  /** The first bytes and the last ones are always the same; nothing is lost where they are not. */
+  #frameFault(): { readonly reason: string } | undefined {
+    const start = Buffer.alloc(ARCHIVE_START.length);
+    this.#file.read(start, 0);
+    const rest = Buffer.alloc(FOOTER_BYTES - FOOTER_REST);
+    this.#file.read(rest, this.#file.sizeBytes() - rest.length);
+    const isWhole = start.toString('latin1') === ARCHIVE_START && rest.every((byte) => byte === 0);
+    return isWhole ? undefined : { reason: 'its first or last bytes are not those of an archive' };
   }
 
   sizeBytes(): number {

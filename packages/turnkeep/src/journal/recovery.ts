@@ -24,7 +24,7 @@ const COPY_BYTES = 1_048_576;
  */
 export async function recover(parts: StoreParts, refreshes: boolean): Promise<Position> {
   const { folds, index } = parts;
-  sweepArchives(parts);
+  await sweepArchives(parts);
   const mark = await soundMark(parts);
   try {
     folds.load(mark?.fold);

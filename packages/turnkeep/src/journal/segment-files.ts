@@ -38,13 +38,17 @@ export function isArchived(where: SegmentsPlace, segment: number): boolean {
   return true;
 }
 
-/** Removes what a crash left behind an archiving: the segment beside its archive, and files that were not finished. */
-export function sweepArchives(where: SegmentsPlace): void {
+/**
+ * Removes what a crash left behind an archiving: the segment beside its archive, and files that were not finished. The
+ * archive's name may never have reached the disk: it does before the segment goes.
+ */
+export async function sweepArchives(where: SegmentsPlace): Promise<void> {
   const { fs, archivesDirectory, segmentsDirectory } = where;
   const names = fs.list(archivesDirectory) ?? [];
   for (const name of names) if (name.endsWith(TEMPORARY)) fs.remove(`${archivesDirectory}/${name}`);
   const plain = new Set(segmentNumbers(fs.list(segmentsDirectory) ?? []));
-  for (const segment of archiveNumbers(names)) {
-    if (plain.has(segment) && isArchived(where, segment)) fs.remove(`${segmentsDirectory}/${segmentName(segment)}`);
-  }
+  const archived = archiveNumbers(names).filter((segment) => plain.has(segment) && isArchived(where, segment));
+  if (archived.length === 0) return;
+  await fs.syncDirectory(archivesDirectory);
+  for (const segment of archived) fs.remove(`${segmentsDirectory}/${segmentName(segment)}`);
 }

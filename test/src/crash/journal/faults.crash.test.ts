@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { seeded } from '../harness.ts';
 import { damageFaults, flips, originalStore, wounds } from './damage.ts';
-import { faultRuns, operationsOfALife, runCollectionFault, runFault } from './faults.ts';
+import { faultRuns, operationsOfALife, runCollectionFault, runCoolingFault, runFault } from './faults.ts';
 import { killFaults } from './kills.ts';
 
 const SEED = 20_261_129;
@@ -23,6 +23,11 @@ test('what is acknowledged after a collection that failed anywhere survives a po
       expect({ operation, kind, faults }).toEqual({ operation, kind, faults: [] });
     }
   }
+});
+
+test('a segment stays until the name of its archive has reached the disk', async () => {
+  for (let operation = 1; operation <= 80; operation++)
+    expect({ operation, faults: await runCoolingFault(operation) }).toEqual({ operation, faults: [] });
 });
 
 test('damage touches what it touched, and is told', async () => {

@@ -155,6 +155,25 @@ export async function runCollectionFault(operation: number, kind: FaultKind): Pr
   return check(machine, sender);
 }
 
+/**
+ * A process dies in the middle of a cooling, the next one puts in order what it left, and then the power goes: what was
+ * renamed may not be there any more, and what took its place must be.
+ */
+export async function runCoolingFault(operation: number): Promise<readonly string[]> {
+  const machine = new Machine();
+  const sender = new Sender();
+  const backend = await machine.open();
+  for (let k = 0; k < 2 * TURNS; k++) await sender.send(backend, turnOf('a', k));
+  machine.disk.plan({ operation, scope: 'all', kind: 'death', share: 0.5 });
+  await backend.cool('crash', { hotMessages: 3 }).catch(() => 0);
+  await backend.close().catch(() => undefined);
+  machine.processEnds();
+  // A commit makes durable which segments there are.
+  await sender.send(await machine.open(), turnOf('new', 0));
+  machine.powerCut('nothing', () => 0);
+  return check(machine, sender);
+}
+
 /** A process that opens the store, works, and closes it, as far as it comes. */
 async function life(machine: Machine, sender: Sender, from: number): Promise<void> {
   const work = async () => {
