@@ -1,5 +1,6 @@
 import type { Mutation } from '../mutation.ts';
 import { AGENTS } from './agents.ts';
+import { ATTACHMENTS } from './attachments.ts';
 import { CONVERSATIONS } from './conversations.ts';
 import { INPUTS } from './inputs.ts';
 import { LOG } from './log.ts';
@@ -17,6 +18,7 @@ export const CATALOGUE: readonly Mutation[] = [
   ...MESSAGES,
   ...STATE,
   ...CONVERSATIONS,
+  ...ATTACHMENTS,
   ...TREE,
   ...LOG,
   ...READS,
