@@ -15,6 +15,7 @@ const MAGIC = Buffer.from('TkB1', 'latin1');
 const LENGTH_BYTES = 4;
 const DIGEST_BYTES = 32;
 const START = MAGIC.length + LENGTH_BYTES;
+const LINE_FEED = 0x0a;
 
 /** At 4 ms for 128 KB: 9 takes six times as long for 1% of the size, 11 forty times for a tenth. */
 const QUALITY = 6;
@@ -27,7 +28,7 @@ interface Contents {
   readonly first: number;
   /** Milliseconds: the first commit's time, then how much later each was than the one before. */
   readonly times: readonly number[];
-  /** Lengths of headers and then of bodies, in UTF-16 units; `null` where they are gone. */
+  /** Lengths of headers and then of bodies, in bytes; `null` where they are gone. */
   readonly headers: readonly (number | null)[];
   readonly bodies: readonly (readonly (number | null)[])[];
   /** How each seal is kept: see `seals.ts`. */
@@ -76,8 +77,8 @@ function pack(owner: string, logs: readonly LogRecord[]): Packing {
     owner,
     first: logs[0]?.version ?? 1,
     times: logs.map(({ at }, index) => at - (logs[index - 1]?.at ?? 0)),
-    headers: logs.map(({ header }) => header?.length ?? null),
-    bodies: logs.map(({ records }) => records.map(({ body }) => body?.length ?? null)),
+    headers: logs.map(({ header }) => bytesOf(header)),
+    bodies: logs.map(({ records }) => records.map(({ body }) => bytesOf(body))),
     seals: codes,
     odd,
     redactions: redactionsOf(logs),
@@ -85,6 +86,10 @@ function pack(owner: string, logs: readonly LogRecord[]): Packing {
   const headers = logs.map(({ header }) => header ?? '').join('');
   const bodies = logs.map(({ records }) => records.map(({ body }) => body ?? '').join('')).join('');
   return { text: Buffer.from(`${JSON.stringify(contents)}\n${headers}${bodies}`, 'utf8'), seals: bytes };
+}
+
+function bytesOf(text: string | null): number | null {
+  return text === null ? null : Buffer.byteLength(text);
 }
 
 function redactionsOf(logs: readonly LogRecord[]): Contents['redactions'] {
@@ -112,13 +117,13 @@ export class Block {
   readonly first: number;
   readonly last: number;
   readonly #contents: Contents;
-  readonly #words: string;
+  readonly #words: Buffer;
   readonly #seals: SealReader;
   /** Where each header starts in the words, and where the bodies of each commit do. */
   readonly #headerStarts: readonly number[];
   readonly #bodyStarts: readonly number[];
 
-  private constructor(contents: Contents, words: string, seals: Uint8Array) {
+  private constructor(contents: Contents, words: Buffer, seals: Uint8Array) {
     this.#contents = contents;
     this.#words = words;
     this.first = contents.first;
@@ -139,11 +144,11 @@ export class Block {
     if (!MAGIC.equals(content.subarray(0, MAGIC.length))) throw damaged('it is no archive block of a known format');
     const end = START + Buffer.from(content.buffer, content.byteOffset).readUInt32LE(MAGIC.length);
     try {
-      const text = zlib.brotliDecompressSync(content.subarray(START, end)).toString('utf8');
-      const contentsEnd = text.indexOf('\n');
-      const contents = JSON.parse(text.slice(0, contentsEnd)) as Contents; // we wrote it: its digest was right
+      const text = zlib.brotliDecompressSync(content.subarray(START, end));
+      const contentsEnd = text.indexOf(LINE_FEED);
+      const contents = JSON.parse(text.toString('utf8', 0, contentsEnd)) as Contents; // we wrote it: its digest was right
       if (contents.owner !== owner) throw damaged(`the archive block is that of ${contents.owner}`);
-      return new Block(contents, text.slice(contentsEnd + 1), content.subarray(end));
+      return new Block(contents, text.subarray(contentsEnd + 1), content.subarray(end));
     } catch (error) {
       if (error instanceof TurnkeepError) throw error;
       throw damaged('the archive block cannot be read', error);
@@ -177,7 +182,7 @@ export class Block {
   }
 
   #slice(start: number, length: number | null): string | null {
-    return length === null ? null : this.#words.slice(start, start + length);
+    return length === null ? null : this.#words.toString('utf8', start, start + length);
   }
 }
 

@@ -4,7 +4,7 @@ import { isTurnkeepError } from '../core/errors.ts';
 import type { LogRecord } from '../core/log.ts';
 import { BoundedMap } from './conversation.ts';
 import { blockOf } from './cool-blocks.ts';
-import type { Database, SqlValue, Statement } from './driver.ts';
+import type { Database, SqlRow, SqlValue, Statement } from './driver.ts';
 import { driverFault } from './driver-errors.ts';
 import { isWal } from './store-file.ts';
 import { RECORDS } from './store-schema.ts';
@@ -163,10 +163,13 @@ export class Cooler {
   #write(c: number, positions: readonly number[], logs: readonly LogRecord[], block: Uint8Array): void {
     const [first, last] = [logs[0]?.version ?? 0, logs.at(-1)?.version ?? 0];
     const b = this.#swaps.addBlock.get(c, first, last, block)?.[0] as number; // RETURNING b
+    // Rows that shrink in their place would leave their pages nearly empty: taken out and put in again they fill them.
     for (const pos of positions) {
-      this.#swaps.empty.run(b, pos);
       this.#swaps.removeBodies.run(pos * RECORDS, (pos + 1) * RECORDS);
+      this.#swaps.removeTail.run(pos, c);
     }
+    const rows = positions.map((pos) => this.#swaps.takeLog.get(pos) as SqlRow); // it was read just now
+    for (const row of rows) this.#swaps.addLog.run(...row, b);
   }
 }
 
@@ -192,7 +195,10 @@ function prepareSwap(beside: Database) {
   return {
     setPosition: sql('UPDATE cooling SET position = ? WHERE position < ?'),
     addBlock: sql('INSERT INTO blocks (c, first, last, bytes) VALUES (?, ?, ?, ?) RETURNING b'),
-    empty: sql(`UPDATE log SET header = NULL, seals = ?, words = '', redactions = NULL WHERE pos = ?`),
+    takeLog: sql('DELETE FROM log WHERE pos = ? RETURNING pos, n, c, version, at'),
+    addLog: sql(`INSERT INTO log (pos, n, c, version, at, seals, words) VALUES (?, ?, ?, ?, ?, ?, '')`),
+    // What has gone to its place is kept in the tail for nobody.
+    removeTail: sql('DELETE FROM tail WHERE pos = ? AND version <= (SELECT folded FROM heads WHERE c = ?)'),
     removeBodies: sql('DELETE FROM bodies WHERE id >= ? AND id < ?'),
   };
 }

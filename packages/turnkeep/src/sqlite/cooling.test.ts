@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Message } from '../core/read/message.ts';
 import { Ledger } from '../ledger/ledger.ts';
-import { openBackend, openLedger } from '../ledger/open.ts';
+import { openLedger } from '../ledger/open.ts';
 import { openDatabase } from './driver.ts';
 import { openSqlite } from './open.ts';
 import { withStoreFile } from './sqlite-backend.testkit.ts';
@@ -130,18 +130,5 @@ describe('upkeep', () => {
       expect(cool).toBeLessThanOrEqual(52);
       expect(behindItsBack(path, 'SELECT count(*) FROM blocks')[0]?.[0]).toBeGreaterThan(1);
       await ledger.close();
-    }));
-
-  test('finds its place in a store of the format before', () =>
-    withStoreFile(async (path) => {
-      const before = await openLedger(`sqlite:${path}`);
-      await say(before, 'a', 20);
-      await before.close();
-      const database = openDatabase(path);
-      database.exec('DROP TABLE blocks; DROP TABLE cooling; PRAGMA user_version = 1');
-      database.close();
-      const after = await openBackend(`sqlite:${path}`);
-      expect(await after.cool('n', { hotMessages: 3 })).toBe(17);
-      await after.close();
     }));
 });

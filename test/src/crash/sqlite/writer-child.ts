@@ -24,5 +24,13 @@ async function writeTurns(name: string): Promise<void> {
   }
 }
 
+/** Cools all but the newest messages while others write, until the process ends. */
+async function coolAlong(): Promise<void> {
+  for (;;) await ledger.backend.cool(NAMESPACE, { hotMessages: 6 });
+}
+
+const isEndless = Number(rounds) === Infinity;
+if (isEndless) void coolAlong();
+
 await Promise.all(Array.from({ length: Number(conversations) }, (_, at) => writeTurns(`c${at}`)));
 await ledger.close();
