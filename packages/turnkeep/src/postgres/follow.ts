@@ -2,7 +2,7 @@ import type { RowValue } from '../core/backend.ts';
 import type { Head } from '../core/head.ts';
 import type { ConversationId } from '../core/ids.ts';
 import type { Json } from '../core/json.ts';
-import { KEYS, numbersIn, prefixEnd, TABLES } from '../core/keys.ts';
+import { afterSeparator, KEYS, numbersIn, prefixEnd, TABLES } from '../core/keys.ts';
 import type { Ask } from './ask.ts';
 import type { StoredHead } from './snapshot.ts';
 
@@ -45,6 +45,8 @@ export function asksAfter(conversation: ConversationId, key: string, value: RowV
       return value.flatMap((item) => refAsk(conversation, item));
     case TABLES.memories:
       return refAsk(conversation, value[2]);
+    case TABLES.spawned:
+      return [spawnedAsk(afterSeparator(key))];
     case TABLES.waiting:
       return [rowAsk(conversation, KEYS.input(value[0] as string))];
     case TABLES.inputs:
@@ -78,6 +80,11 @@ function asksAtMessage(
     rowAsk(conversation, KEYS.turn(branch, position)),
     rowAsk(conversation, KEYS.branch(branch)),
   ];
+}
+
+/** The sub-agents of a sub-agent. */
+function spawnedAsk(conversation: ConversationId): Ask {
+  return { kind: 'range', conversation, range: { from: TABLES.spawned, to: prefixEnd(TABLES.spawned) } };
 }
 
 function headAsk(conversation: ConversationId): Ask {

@@ -2,9 +2,11 @@ import type { Envelope, WriteSet } from '../core/backend.ts';
 import { decide } from '../core/decide.ts';
 import type { Decision } from '../core/decide.ts';
 import type { ConversationId } from '../core/ids.ts';
+import { afterSeparator, TABLES } from '../core/keys.ts';
 import { Overlay } from '../core/overlay.ts';
 import { isShelf } from '../core/shelf.ts';
 import type { Receipt } from '../core/receipt.ts';
+import { scanPrefix } from '../core/tree/path.ts';
 import type { Ask } from './ask.ts';
 import { drawNumber } from './conversation-number.ts';
 import type { Connection, SqlRow, Statement } from './driver.ts';
@@ -168,13 +170,25 @@ class Group<J extends Job> implements DecidedGroup<J> {
       const tried = attempt(this.#snapshot, () => decide(this.#overlay, job.envelope, this.#store.sha256));
       if ('result' in tried) this.#settle(job, tried.result);
       else if (tried.ask.kind === 'head')
-        this.outcomes.set(job, { kind: 'needs', conversations: [tried.ask.conversation] });
+        this.outcomes.set(job, {
+          kind: 'needs',
+          conversations: [tried.ask.conversation, ...this.#subAgentsOf(job)],
+        });
       else return tried.ask;
     } catch (error) {
       // A mistake in the rules is the commit's own failure.
       this.outcomes.set(job, { kind: 'failed', error: error instanceof Error ? error : new Error(String(error)) });
     }
     return undefined;
+  }
+
+  /** An erasure comes upon one sub-agent after the other: the others of those that it holds are locked with the first. */
+  #subAgentsOf(job: J): readonly ConversationId[] {
+    if (job.envelope.commit.changes[0]?.kind !== 'conversation.erase') return [];
+    return locksOf(job).flatMap((id) => {
+      const found = attempt(this.#snapshot, () => scanPrefix(this.#overlay, id, TABLES.spawned));
+      return 'result' in found ? found.result.map(({ key }) => afterSeparator(key) as ConversationId) : [];
+    });
   }
 
   #settle(job: J, decision: Decision): void {
