@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { answer, call, redact, say, text, turn } from './changes.testkit.ts';
-import { coolable, nextToCool } from './cool.ts';
+import { coolable, coolBound, nextToCool } from './cool.ts';
 import type { RowReader } from './backend.ts';
 import { commit, EMPTY, given } from './story.testkit.ts';
 import type { Story } from './story.testkit.ts';
@@ -26,6 +26,19 @@ describe('what may cool', () => {
       [],
       [],
     ]);
+  });
+
+  test('goes up to one bound, whether it is looked for from the start or from the end', () => {
+    for (let hot = 0; hot <= 9; hot++) {
+      expect(coolBound(story.rows, 'c', hot)).toBe(versions(story, hot).at(-1) ?? 0);
+    }
+    expect(coolBound(story.rows, 'nobody', 0)).toBe(0);
+  });
+
+  test('is not held up by a message that was sent again', () => {
+    const again = given(commit(say('a1')), commit(say('a2')), commit(say('a3')), commit(say('a1')), commit(say('a4')));
+    expect([0, 1, 2, 3].map((hot) => coolBound(again.rows, 'c', hot))).toEqual([5, 4, 2, 1]);
+    expect([0, 1, 2, 3].map((hot) => versions(again, hot).at(-1))).toEqual([5, 4, 2, 1]);
   });
 
   test('goes on after what is cool', () => {

@@ -7,6 +7,7 @@ import { LOG } from './log.ts';
 import { MESSAGES } from './messages.ts';
 import { READS } from './reads.ts';
 import { STATE } from './state.ts';
+import { TIERS } from './tiers.ts';
 import { TREE } from './tree.ts';
 import { TURNS } from './turns.ts';
 
@@ -22,4 +23,5 @@ export const CATALOGUE: readonly Mutation[] = [
   ...TREE,
   ...LOG,
   ...READS,
+  ...TIERS,
 ];
