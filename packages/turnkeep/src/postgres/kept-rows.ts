@@ -90,7 +90,10 @@ export class KeptRows implements RowReader {
   }
 }
 
-/** A fork notes itself in its source and leaves the source's head as it is: such rows are never taken from what is kept. */
+/**
+ * A fork notes itself in its source, and takes what words that it redacts refer to; both leave the source's head as it is:
+ * such rows are never taken from what is kept.
+ */
 function isOthersTable(key: string): boolean {
-  return key === '' || key.startsWith(TABLES.forks);
+  return key === '' || key.startsWith(TABLES.forks) || key.startsWith(TABLES.references);
 }

@@ -33,7 +33,7 @@ async function putAndKill(url: string, lines: number): Promise<readonly string[]
 function rowsIn(path: string): readonly unknown[] {
   const database = openDatabase(path);
   try {
-    return database.prepare('SELECT (SELECT count(*) FROM parts), (SELECT count(*) FROM blobs)').get() ?? [];
+    return database.prepare('SELECT id FROM parts UNION ALL SELECT name FROM blobs').all();
   } finally {
     database.close();
   }
@@ -63,8 +63,7 @@ test.each(['sqlite', 'journal'])(
       for (const digest of acknowledged) expect(await attachments.stat(digest)).toBeUndefined();
       expect((await ledger.verify()).faults).toEqual([]);
       await ledger.close();
-      if (scheme === 'sqlite') expect(rowsIn(path)).toEqual([0, 0]);
-      else expect(filesIn(join(path, 'attachments'))).toEqual([]);
+      expect(scheme === 'sqlite' ? rowsIn(path) : filesIn(join(path, 'attachments'))).toEqual([]);
     }
   },
   120_000,

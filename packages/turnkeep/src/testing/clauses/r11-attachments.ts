@@ -5,6 +5,7 @@ import { LIMITS } from '../../core/limits.ts';
 import type { NewMessage, Part } from '../../core/message.ts';
 import { Ledger } from '../../ledger/ledger.ts';
 import type { AttachmentInfo } from '../../ledger/attachment-upload.ts';
+import { bytesDigest, StreamDigest } from '../../platform/hash.ts';
 import { given } from '../case.ts';
 import type { ConformanceCase } from '../case.ts';
 import { failureOf, holds, refused, same, show } from '../check.ts';
@@ -23,6 +24,12 @@ function bytesOf(length: number, seed = 1): Uint8Array {
     bytes[at] = state >>> 16;
   }
   return bytes;
+}
+
+function sha256Hex(bytes: Uint8Array): string {
+  const digest = new StreamDigest();
+  digest.add(bytes);
+  return digest.end();
 }
 
 function* chunksOf(bytes: Uint8Array, length: number): Generator<Uint8Array> {
@@ -218,6 +225,32 @@ export const attachments: readonly ConformanceCase[] = [
       await refused(space.put(undefined as unknown as Uint8Array), 'invalid_value');
     });
     same(await collect(store, 0), 1, 'what was collected');
+  }),
+  given('R11', 'an upload that was left is held for the grace, then cleared, and its end is refused', async (store) => {
+    await put(store, bytesOf(1));
+    await store.commit('c', recorded('t', shows((await put(store, bytesOf(1))).digest)));
+    const bytes = bytesOf(PART_BYTES + 10);
+    const [first, last] = [bytes.subarray(0, PART_BYTES), bytes.subarray(PART_BYTES)];
+    const digests = { digest: sha256Hex(bytes), parts: [bytesDigest(first), bytesDigest(last)] };
+    await store.untouchedBy(async () => {
+      const { attachments: seam } = await store.backend();
+      const begin = (upload: string) =>
+        seam.add(store.namespace, { upload, index: 0, bytes: first, now: store.clock.at });
+      const end = (upload: string) => {
+        const seal = { upload, ...digests, sizeBytes: bytes.length, last, now: store.clock.at };
+        return seam.finish(store.namespace, { ...seal, quotaBytes: LIMITS.attachmentQuotaBytes });
+      };
+      await begin('left');
+      store.clock.move(DAY_MS);
+      await begin('fresh');
+      await collect(store);
+      await refused(end('left'), 'aborted');
+      await seam.discard(store.namespace, 'left');
+      await end('fresh');
+      const { attachments: space } = await store.space();
+      same(await (await space.get(digests.digest)).bytes(), bytes, 'the bytes of the other one');
+      same(await collect(store, 0), 1, 'attachments that went');
+    });
   }),
   given('R11', 'the same bytes are kept once, put at the same time or again', async (store) => {
     const bytes = bytesOf(PART_BYTES + 1);
