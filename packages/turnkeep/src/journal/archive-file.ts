@@ -211,11 +211,15 @@ function startsOf(runs: readonly number[]): Float64Array {
 
 function readDirectory(file: JournalFile): ArchiveDirectory | string {
   const size = file.sizeBytes();
+  const start = Buffer.alloc(ARCHIVE_START.length);
+  file.read(start, 0);
+  if (start.toString('latin1') !== ARCHIVE_START) return 'it does not begin as an archive does';
   const footer = Buffer.alloc(FOOTER_BYTES);
   if (size < FOOTER_BYTES || file.read(footer, size - FOOTER_BYTES) < FOOTER_BYTES) return 'it has no end';
   if (footer.toString('latin1', 0, FOOTER_START.length) !== FOOTER_START) return 'it does not end as an archive does';
+  if (footer.subarray(24 + DIGEST_BYTES).some((byte) => byte !== 0)) return 'its end is damaged';
   const [at, length] = [Number(footer.readBigUInt64LE(8)), Number(footer.readBigUInt64LE(16))];
-  if (at + length > size) return 'its end leads nowhere';
+  if (at + length !== size - FOOTER_BYTES) return 'its end leads nowhere';
   const bytes = Buffer.allocUnsafe(length);
   file.read(bytes, at);
   const digest = Buffer.from(crypto.hash('sha256', bytes, 'base64url'), 'base64url');
