@@ -1,3 +1,4 @@
+import type { AgentTurn } from 'turnkeep';
 import { describe, expect, test } from 'vitest';
 import { refused, text, user } from './messages.testkit.ts';
 import { BACKENDS, storeFor } from './stores.testkit.ts';
@@ -68,6 +69,25 @@ describe.each(BACKENDS)('sub-agents, on %s', (backend) => {
     await store.everywhere(async () =>
       expect(await store.conversation(childId).info()).toMatchObject({ state: 'busy' }),
     );
+  });
+
+  test('is cancelled where the agent that it works for fails, gives up or is stopped', async () => {
+    const conversation = store.conversation();
+    const work = async (key: string, end: (turn: AgentTurn) => Promise<unknown>) => {
+      const agent = async (turn: AgentTurn): Promise<void> => {
+        const child = await conversation.spawn({ turnId: turn.turnId, conversationId: key });
+        await child.submit({ prompt: text('look here') });
+        await end(turn);
+      };
+      await conversation.run({ prompt: text(key) }, agent, { idempotencyKey: key }).catch(() => undefined);
+    };
+    await work('fails', async () => Promise.reject(new Error('no luck')));
+    await work('gives up', async (turn) => turn.cancel({ reason: 'enough' }));
+    await work('is stopped', async (turn) => conversation.stop(turn.turnId, 'enough'));
+    await store.everywhere(async () => {
+      for (const id of ['fails', 'gives up', 'is stopped'])
+        expect(await store.conversation(id).graph()).toMatchObject([{ state: 'cancelled' }]);
+    });
   });
 
   test('is erased with its parent, in the same commit, and leaves nothing', async () => {

@@ -4,6 +4,7 @@ import type { ErrorCode } from '../../core/errors.ts';
 import type { AttemptId, CheckpointId, OperationId, RunId, TurnId } from '../../core/ids.ts';
 import type { Receipt } from '../../core/receipt.ts';
 import type { ConversationAccess } from '../conversation-access.ts';
+import { cancelSubAgents } from '../sub-agents.ts';
 import { partsOf, readDraft, removeDraft } from './draft.ts';
 import { findTurn } from './hold.ts';
 import type { Found } from './hold.ts';
@@ -58,6 +59,7 @@ export async function endFromOutside(
     write,
     moveOf(turnId, openOperation, how),
   );
+  await cancelSubAgents(access, turnId);
   await removeDraft(access, turnId);
   if (held) await removeBeat(access, held.attempt);
   return receipt;

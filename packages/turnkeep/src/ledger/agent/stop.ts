@@ -2,7 +2,6 @@ import { isTurnkeepError } from '../../core/errors.ts';
 import type { TurnId } from '../../core/ids.ts';
 import { isTerminal } from '../../core/rules/turn-states.ts';
 import type { ConversationAccess } from '../conversation-access.ts';
-import { cancelSubAgents } from '../sub-agents.ts';
 import { endFromOutside, LOST_RACE } from './end-from-outside.ts';
 import { findTurn } from './hold.ts';
 import { outcomeOf } from './outcome.ts';
@@ -19,7 +18,6 @@ export async function stopTurn(access: ConversationAccess, turnId: TurnId, reaso
     if (isTerminal(found.state)) return outcomeOf(access, turnId);
     try {
       const receipt = await endFromOutside(access, turnId, found, how);
-      await cancelSubAgents(access, turnId);
       return { turnId, state: 'cancelled', receipt };
     } catch (error) {
       // Somebody took the turn in between: it is stopped in their hands.

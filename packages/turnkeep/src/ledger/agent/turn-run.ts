@@ -5,6 +5,7 @@ import type { NewMessage } from '../../core/message.ts';
 import { readInterrupt } from '../../core/read/agent.ts';
 import type { Receipt } from '../../core/receipt.ts';
 import type { ConversationAccess } from '../conversation-access.ts';
+import { cancelSubAgents } from '../sub-agents.ts';
 import type { Conversation } from '../conversation.ts';
 import { eventOf } from '../receipt-event.ts';
 import { AgentTurn } from './agent-turn.ts';
@@ -130,6 +131,7 @@ export class TurnRun {
       throw thrown instanceof Error ? thrown : new Error(messageOf(thrown));
     }
     const state = eventOf(receipt, 'turn.advance')['to'] as 'completed' | 'cancelled';
+    if (state === 'cancelled') await cancelSubAgents(this.#access, this.#hold.turnId);
     return { turnId: this.#hold.turnId, state, receipt };
   }
 
@@ -196,6 +198,7 @@ export class TurnRun {
       if (isTurnkeepError(error) && LOST.has(error.code)) return this.#lost(thrown);
       throw thrown instanceof Error ? thrown : error;
     }
+    await cancelSubAgents(this.#access, turnId);
     await this.#clear();
     if (!cancelled) throw thrown;
     return { turnId, state: 'cancelled', receipt };
