@@ -32,6 +32,13 @@ test('links between documents lead somewhere', () => {
   expect(broken).toEqual([]);
 });
 
+test('decisions are numbered 1, 2, 3, …, in their names and in their titles', () => {
+  const decisions = documents.filter((path) => path.startsWith('docs/decisions/'));
+  const numbers = decisions.map((path) => Number(/(\d{3})-/.exec(path)?.[1]));
+  expect(numbers).toEqual(numbers.map((_, at) => at + 1));
+  expect(decisions.map((path) => Number(/^# (\d+)\. /.exec(textOf(path))?.[1]))).toEqual(numbers);
+});
+
 /** The codes of core's error table, read from the compiled library. */
 async function errorCodes(): Promise<string[]> {
   const table = join(ROOT, 'packages/turnkeep/dist/core/errors.js');
