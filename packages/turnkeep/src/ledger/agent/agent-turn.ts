@@ -71,7 +71,10 @@ export class AgentTurn {
     this.#work = work;
   }
 
-  /** Does something once: recorded before and after. What `work` answers is what every later call of the key answers. */
+  /**
+   * Does something once: recorded before and after. What `work` answers is what every later call of the key answers; asked
+   * with another name or input, or for a step of another sort, it throws `step_conflict`.
+   */
   step<Result extends Json | void>(
     key: string,
     work: (signal: AbortSignal) => Promise<Result>,
@@ -80,6 +83,7 @@ export class AgentTurn {
     const { reconcile } = options;
     return this.#work.once({
       key,
+      sort: 'step',
       repeat: repeatOf(options),
       name: options.name,
       input: options.input,
@@ -99,6 +103,7 @@ export class AgentTurn {
   model(key: string, call: ModelCall, { message, usage }: ModelOptions = {}): Promise<readonly Part[]> {
     return this.#work.once({
       key,
+      sort: 'model',
       repeat: 'safe',
       name: 'model',
       isDrafted: true,
@@ -128,6 +133,8 @@ export class AgentTurn {
     return this.#work.once({
       key: callId,
       callId,
+      sort: 'tool',
+      name: 'tool',
       repeat: repeatOf(options),
       perform: async () => {
         try {
@@ -148,15 +155,16 @@ export class AgentTurn {
   }
 
   /** Says something in between; under one key it is said once. */
-  async append(key: string, message: Omit<NewMessage, 'messageId'>): Promise<void> {
+  append(key: string, message: Omit<NewMessage, 'messageId'>): Promise<void> {
     const messageId: MessageId = this.idFor(key);
     const change: Change = { kind: 'message.append', turnId: this.turnId, message: { ...message, messageId } };
-    await this.#work.writer.write(() => [change]);
+    return this.#work.begun(this.#work.writer.write(() => [change]).then(() => undefined));
   }
 
   /**
    * Asks somebody outside, once, and answers with the first answer. Without one yet it throws {@link TurnWaits}; where the
-   * time has passed it throws `interrupt_closed` with the status `expired`.
+   * time has passed it throws `interrupt_closed` with the status `expired`. The id is the conversation's: under one that
+   * another turn, or another question, has it throws `interrupt_exists`. `idFor` makes ids that no other turn has.
    */
   interrupt(asked: NewInterrupt): Promise<Json> {
     return this.#work.interrupt(asked);

@@ -1,5 +1,6 @@
 import type { Change, InterruptRequest, StepOutcome, StepRepeat } from '../../core/change.ts';
 import { TurnkeepError, isTurnkeepError } from '../../core/errors.ts';
+import { assertId } from '../../core/ids.ts';
 import type { CommitId, InterruptId, TurnId } from '../../core/ids.ts';
 import type { Json } from '../../core/json.ts';
 import { readInterrupt, readStep, readSteps } from '../../core/read/agent.ts';
@@ -8,6 +9,7 @@ import type { Receipt } from '../../core/receipt.ts';
 import { afterPoll } from '../../platform/timers.ts';
 import type { ConversationAccess } from '../conversation-access.ts';
 import type { DraftWriter } from './draft.ts';
+import { assertSameAsked, assertSameQuestion, assertSameStep, ownJson } from './same-work.ts';
 import type { TurnWriter } from './turn-writer.ts';
 import { UNFIT } from './unfinished.ts';
 
@@ -54,6 +56,8 @@ export interface Recorded<Result> {
 /** How one sort of step is done, recorded and read again. */
 export interface Action<Result> {
   readonly key: string;
+  /** A step has a result of its own, the others are messages. */
+  readonly sort: 'step' | 'model' | 'tool';
   readonly callId?: string | undefined;
   readonly repeat: StepRepeat;
   readonly name?: string | undefined;
@@ -76,7 +80,7 @@ export class TurnWork {
   /** Aborted where the turn is stopped, taken over, or out of time. */
   readonly signal: AbortSignal;
   readonly at: AtBoundary;
-  readonly #steps = new Map<string, Promise<unknown>>();
+  readonly #steps = new Map<string, { readonly action: Action<never>; readonly doing: Promise<unknown> }>();
   readonly #pending = new Set<Promise<unknown>>();
   readonly #waits = new Set<TurnWaits>();
   /** The receipt of the commit that ended the turn, where the agent ended it itself. */
@@ -98,17 +102,20 @@ export class TurnWork {
 
   /** Asks once, and answers with the first answer. */
   interrupt(asked: NewInterrupt): Promise<Json> {
-    return this.#tracked(this.#ask(asked));
+    return this.begun(this.#ask(asked));
   }
 
   async #ask(asked: NewInterrupt): Promise<Json> {
     const { interruptId } = asked;
+    // A minted one would be another question each time.
+    assertId(interruptId, 'interruptId');
     const known = await this.#interrupt(interruptId);
     if (!known) {
       await this.writer.write(() => [{ ...asked, kind: 'interrupt.request', turnId: this.turnId }]);
       this.at('interrupt_requested', interruptId);
       throw this.#waitFor(interruptId);
     }
+    assertSameQuestion(known, this.turnId, asked);
     if (known.status === 'open' && !(await this.#expire(known))) throw this.#waitFor(interruptId);
     const closed = known.status === 'open' ? await this.#interrupt(interruptId) : known;
     if (closed?.status === 'answered' && closed.answer) return closed.answer.response;
@@ -157,23 +164,30 @@ export class TurnWork {
     }
   }
 
-  async #tracked<Result>(work: Promise<Result>): Promise<Result> {
+  /** The run waits for it before it ends. Where nobody looks at how it ended, it ends no process. */
+  begun<Result>(work: Promise<Result>): Promise<Result> {
     this.#pending.add(work);
-    try {
-      return await work;
-    } finally {
-      this.#pending.delete(work);
-    }
+    const tracked = work.finally(() => this.#pending.delete(work));
+    tracked.catch(() => undefined);
+    return tracked;
   }
 
   /** One call of a key at a time; one that failed may be tried again. */
-  once<Result>(action: Action<Result>): Promise<Result> {
-    const known = this.#steps.get(action.key);
-    if (known) return known as Promise<Result>;
-    const doing = this.#tracked(this.#do(action));
-    this.#steps.set(action.key, doing);
-    doing.catch(() => this.#steps.delete(action.key));
-    return doing;
+  once<Result>(asked: Action<Result>): Promise<Result> {
+    try {
+      const action = { ...asked, input: ownJson(asked.input, `step ${asked.key}.input`) };
+      const known = this.#steps.get(action.key);
+      if (known) {
+        assertSameAsked(this.turnId, known.action, action);
+        return known.doing as Promise<Result>;
+      }
+      const doing = this.begun(this.#do(action));
+      this.#steps.set(action.key, { action: action as Action<never>, doing });
+      doing.catch(() => this.#steps.delete(action.key));
+      return doing;
+    } catch (error) {
+      return this.begun(Promise.reject(error as Error));
+    }
   }
 
   async #do<Result>(action: Action<Result>): Promise<Result> {
@@ -181,6 +195,7 @@ export class TurnWork {
     const { turnId } = this;
     const { key, callId, repeat, name, input } = action;
     const step = await this.access.view(({ tree, bodies }) => readStep(tree, bodies, turnId, key));
+    if (step) assertSameStep(step, action);
     if (step?.status === 'succeeded') return action.again(step);
     if (step?.status === 'failed' && repeat !== 'safe') throw stepFailed(step);
     if (step?.status === 'started') {
