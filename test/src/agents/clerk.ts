@@ -28,7 +28,8 @@ export function clerk(effects: string): Agent {
     did(effects, key);
     return `${key} done`;
   };
-  const shipped = async () => (effectsIn(effects).includes('ship') ? 'ship done' : undefined);
+  const shipped = async () =>
+    effectsIn(effects).includes('ship') ? ({ done: true, result: 'ship done' } as const) : ({ done: false } as const);
   return async (turn) => {
     await turn.model('plan', async function* () {
       did(effects, 'plan');

@@ -10,6 +10,7 @@ export type {
   StepOptions,
   ToolOptions,
 } from './agent/agent-turn.ts';
+export type { Reconciled } from './agent/reconciled.ts';
 export type { DraftEvent, FollowOptions } from './agent/follow.ts';
 export { modelAgent } from './agent/model-agent.ts';
 export type { Model, ModelAgentOptions, ModelRequest, Tool } from './agent/model-agent.ts';

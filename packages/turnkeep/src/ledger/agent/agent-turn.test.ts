@@ -190,15 +190,36 @@ describe('a step', () => {
   });
 
   test('that can be looked up is: done where it was not, taken over where it was', async () => {
-    for (const found of ['it was done', undefined]) {
+    const answers = [{ done: true, result: 'it was done' }, { done: true }, { done: false }] as const;
+    for (const [at, found] of answers.entries()) {
       const { conversation } = opened();
       const turnId = await abandoned(conversation, ['pay']);
-      let paid: Json = null;
+      let paid: Json | void = null;
       const agent: Agent = async (turn) => {
-        paid = await turn.step('pay', async () => 'done now', { reconcile: async () => found });
+        paid = await turn.step<Json | void>('pay', async () => 'done now', { reconcile: async () => found });
       };
       await conversation.resume(turnId, agent, QUICK);
-      expect(paid).toBe(found ?? 'done now');
+      expect(paid).toBe(['it was done', undefined, 'done now'][at]);
+    }
+  });
+
+  test('that was looked up is not guessed about: another answer is refused', async () => {
+    for (const answer of [
+      null,
+      undefined,
+      'done',
+      {},
+      { done: 1 },
+      { done: false, result: 1 },
+      { done: true, id: 1 },
+    ]) {
+      const { conversation } = opened();
+      const turnId = await abandoned(conversation, ['pay']);
+      let times = 0;
+      const agent: Agent = async (turn) =>
+        void (await turn.step('pay', async () => (times += 1), { reconcile: async () => answer as never }));
+      await expect(conversation.resume(turnId, agent, QUICK)).rejects.toMatchObject({ code: 'invalid_value' });
+      expect([times, (await conversation.steps(turnId))[0]?.status]).toEqual([0, 'started']);
     }
   });
 

@@ -8,7 +8,10 @@ import { lookUpMessage } from '../../core/read/message.ts';
 import type { Receipt } from '../../core/receipt.ts';
 import type { Conversation } from '../conversation.ts';
 import { joinParts } from './draft.ts';
-import { messageOf, TurnWaits } from './turn-work.ts';
+import { messageOf } from './message-of.ts';
+import { assertReconciled } from './reconciled.ts';
+import type { Reconciled } from './reconciled.ts';
+import { TurnWaits } from './turn-work.ts';
 import type { NewInterrupt, Recorded, TurnWork } from './turn-work.ts';
 import { endKeeping } from './unfinished.ts';
 
@@ -16,8 +19,8 @@ import { endKeeping } from './unfinished.ts';
 export interface StepOptions<Result extends Json | void> {
   /** `safe`: it may be done again. `never` when absent. */
   readonly retry?: 'safe' | 'never' | undefined;
-  /** Looks up whether a step was done: answers its result, or `undefined` where it was not, and then it is done again. */
-  readonly reconcile?: (() => Promise<Result | undefined>) | undefined;
+  /** Looks up whether a step was done, and with what result; where it was not, it is done again. */
+  readonly reconcile?: (() => Promise<Reconciled<Result>>) | undefined;
   readonly name?: string | undefined;
   readonly input?: Json | undefined;
 }
@@ -38,7 +41,10 @@ export type CallUsage = Omit<UsageRecord, 'kind' | 'turnId'>;
 export interface ModelOptions {
   /** Of the assistant's message. */
   readonly message?: Omit<NewMessage, 'role' | 'parts' | 'messageId'> | undefined;
-  /** Asked when the parts are there: what the call used, recorded in the commit of its message. */
+  /**
+   * Asked when the parts are there: what the call used, recorded in the commit of its message. Where it throws, or answers
+   * what cannot be kept, the message is recorded without it, and then the call throws that.
+   */
   readonly usage?: (() => CallUsage | undefined) | undefined;
 }
 
@@ -88,7 +94,7 @@ export class AgentTurn {
       name: options.name,
       input: options.input,
       perform: async () => ownResult(await work(this.signal)),
-      reconcile: reconcile && (async () => mapDefined(await reconcile(), ownResult)),
+      reconcile: reconcile && (async () => lookedUp(key, await reconcile(), ownResult)),
       again: async (step) => {
         if (step.redacted) throw new TurnkeepError('redacted', { messageId: `step ${key}` });
         return step.result as Result;
@@ -110,7 +116,15 @@ export class AgentTurn {
       perform: async () => {
         this.#work.draft.drop();
         const parts = await this.#collect(call);
-        return this.#said({ ...message, role: 'assistant', parts }, parts, this.#used(usage?.()));
+        const answer = (more: readonly Change[]) => this.#said({ ...message, role: 'assistant', parts }, parts, more);
+        // What the call cost is no reason to lose what it said.
+        const withoutUsage = (problem: Error): Recorded<readonly Part[]> => ({ ...answer([]), problem });
+        try {
+          const used = this.#used(usage?.());
+          return used.length === 0 ? answer([]) : { ...answer(used), instead: withoutUsage };
+        } catch (error) {
+          return withoutUsage(error instanceof Error ? error : new Error(messageOf(error)));
+        }
       },
       again: async (step) => this.#partsOf(step.messageId),
     });
@@ -118,7 +132,8 @@ export class AgentTurn {
 
   /**
    * Runs a tool once, for a call that stands in this turn; the step's key is the call's id. Its result becomes a message
-   * together with the step's end; a tool that throws has the result `error`.
+   * together with the step's end; a tool that throws has the result `error`, and so has one whose result cannot be kept: the
+   * model is told that it was run.
    */
   tool(
     callId: string,
@@ -126,10 +141,14 @@ export class AgentTurn {
     options: ToolOptions = {},
   ): Promise<ToolResultPart> {
     const { reconcile, message = {} } = options;
-    const told = (status: 'ok' | 'error', output: Json) => {
+    const told = (status: 'ok' | 'error', output: Json | undefined) => {
       const result: ToolResultPart = { type: 'tool_result', callId, status, output };
       return this.#said({ ...message, role: 'tool', parts: [result] }, result);
     };
+    const done = (output: Json | undefined): Recorded<ToolResultPart> => ({
+      ...told('ok', output),
+      instead: (unfit) => told('error', `The tool was run, but its result could not be kept: ${unfit.message}`),
+    });
     return this.#work.once({
       key: callId,
       callId,
@@ -138,14 +157,21 @@ export class AgentTurn {
       repeat: repeatOf(options),
       perform: async () => {
         try {
-          return told('ok', await work(this.signal));
+          return done(await work(this.signal));
         } catch (error) {
           if (this.signal.aborted || error instanceof TurnWaits) throw error;
           return told('error', messageOf(error));
         }
       },
-      reconcile: reconcile && (async () => mapDefined(await reconcile(), (output) => told('ok', output))),
-      again: async (step) => (await this.#partsOf(step.messageId))[0] as ToolResultPart,
+      reconcile: reconcile && (async () => lookedUp(callId, await reconcile(), done)),
+      again: async (step) => {
+        if (step.messageId !== undefined) return (await this.#partsOf(step.messageId))[0] as ToolResultPart;
+        if (step.redacted) throw new TurnkeepError('redacted', { messageId: `step ${callId}` });
+        // Settled by its caller's word, which the model is told now.
+        const result: ToolResultPart = { type: 'tool_result', callId, status: 'ok', output: step.result };
+        await this.append(`result of ${callId}`, { ...message, role: 'tool', parts: [result] });
+        return result;
+      },
     });
   }
 
@@ -285,6 +311,12 @@ function ownResult<Result extends Json | void>(result: Result): Recorded<Result>
   return { result, changes: () => [], outcome: () => outcome };
 }
 
-function mapDefined<In, Out>(value: In | undefined, map: (value: In) => Out): Out | undefined {
-  return value === undefined ? undefined : map(value);
+/** What `reconcile` answered, as it is recorded; `undefined` where the step was not done. */
+function lookedUp<Result extends Json | void, Out>(
+  key: string,
+  found: Reconciled<Result>,
+  done: (result: Result) => Recorded<Out>,
+): Recorded<Out> | undefined {
+  assertReconciled(key, found);
+  return found.done ? done(found.result as Result) : undefined;
 }

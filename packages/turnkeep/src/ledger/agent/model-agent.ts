@@ -47,7 +47,7 @@ export function modelAgent({ model, tools = {}, maxRounds = MAX_ROUNDS }: ModelA
       const parts = await turn.model(`model ${round}`, call, { usage: () => usage });
       const calls = parts.filter((part): part is ToolCallPart => isOurs(part));
       if (calls.length === 0) return [];
-      await allDone(calls.map((call) => runTool(turn, tools[call.name], call)));
+      await allDone(calls.map((call) => runTool(turn, toolOf(tools, call), call)));
     }
     throw new TurnkeepError('limit_exceeded', { limit: 'maxRounds', max: maxRounds, path: 'maxRounds' });
   };
@@ -55,6 +55,11 @@ export function modelAgent({ model, tools = {}, maxRounds = MAX_ROUNDS }: ModelA
 
 function isOurs(part: Part): boolean {
   return part.type === 'tool_call' && part.executedBy !== 'provider';
+}
+
+/** A name that every object has, as `toString`, is none of a tool. */
+function toolOf(tools: { readonly [name: string]: Tool }, { name }: ToolCallPart): Tool | undefined {
+  return Object.hasOwn(tools, name) ? tools[name] : undefined;
 }
 
 async function runTool(turn: AgentTurn, tool: Tool | undefined, call: ToolCallPart): Promise<void> {

@@ -9,6 +9,7 @@ import type { Receipt } from '../../core/receipt.ts';
 import { afterPoll } from '../../platform/timers.ts';
 import type { ConversationAccess } from '../conversation-access.ts';
 import type { DraftWriter } from './draft.ts';
+import { messageOf } from './message-of.ts';
 import { assertSameAsked, assertSameQuestion, assertSameStep, ownJson } from './same-work.ts';
 import type { TurnWriter } from './turn-writer.ts';
 import { UNFIT } from './unfinished.ts';
@@ -51,7 +52,13 @@ export interface Recorded<Result> {
   readonly changes: (commitId: CommitId) => readonly Change[];
   readonly outcome: (commitId: CommitId) => StepOutcome;
   readonly result: Result;
+  /** What is recorded where this is nothing that can be kept; without it the step has failed. */
+  readonly instead?: ((unfit: TurnkeepError) => Recorded<Result>) | undefined;
+  /** Thrown once it is recorded. */
+  readonly problem?: Error | undefined;
 }
+
+type StepEnd = 'step.finish' | 'step.settle';
 
 /** How one sort of step is done, recorded and read again. */
 export interface Action<Result> {
@@ -209,7 +216,6 @@ export class TurnWork {
   }
 
   async #perform<Result>(action: Action<Result>): Promise<Result> {
-    const { turnId } = this;
     const { key } = action;
     let recorded: Recorded<Result>;
     try {
@@ -218,27 +224,38 @@ export class TurnWork {
       throw await this.#failed(key, error instanceof TurnWaits ? askedWithin(key) : error);
     }
     this.at('step_done', key);
-    const finish = (commitId: CommitId): readonly Change[] => [
-      ...recorded.changes(commitId),
-      { kind: 'step.finish', turnId, key, outcome: recorded.outcome(commitId) },
-    ];
-    try {
-      await this.writer.write(finish, { ends: key });
-    } catch (error) {
-      // It was done, but its result is nothing that can be kept: that is how it ended.
-      throw isTurnkeepError(error) && UNFIT.has(error.code) ? await this.#failed(key, error) : error;
-    }
+    const { problem, result } = await this.#record(key, 'step.finish', recorded);
     if (action.isDrafted) this.draft.drop();
     this.at('step_finished', key);
-    return recorded.result;
+    if (problem) throw problem;
+    return result;
+  }
+
+  /** Records how a step ended, and answers what could be kept of it. */
+  async #record<Result>(key: string, kind: StepEnd, recorded: Recorded<Result>): Promise<Recorded<Result>> {
+    const { turnId } = this;
+    const changes = (commitId: CommitId): readonly Change[] => [
+      ...recorded.changes(commitId),
+      { kind, turnId, key, outcome: recorded.outcome(commitId) },
+    ];
+    try {
+      await this.writer.write(changes, kind === 'step.finish' ? { ends: key } : {});
+      return recorded;
+    } catch (error) {
+      if (!isTurnkeepError(error) || !UNFIT.has(error.code)) throw error;
+      // It was done, but its result is nothing that can be kept: that is how it ended.
+      if (!recorded.instead) throw await this.#failed(key, error, kind);
+      return this.#record(key, kind, recorded.instead(error));
+    }
   }
 
   /** Records that a step failed; of what was cut off nobody knows how far it got, and it stays as it is. */
-  async #failed(key: string, error: unknown): Promise<unknown> {
+  async #failed(key: string, error: unknown, kind: StepEnd = 'step.finish'): Promise<unknown> {
     if (this.signal.aborted) return error;
     const code = isTurnkeepError(error) ? error.code : 'step_failed';
     const outcome: StepOutcome = { status: 'failed', code, message: messageOf(error) };
-    await this.writer.write(() => [{ kind: 'step.finish', turnId: this.turnId, key, outcome }], { ends: key });
+    const effect = kind === 'step.finish' ? { ends: key } : {};
+    await this.writer.write(() => [{ kind, turnId: this.turnId, key, outcome }], effect);
     return error;
   }
 
@@ -250,15 +267,10 @@ export class TurnWork {
     const { turnId, key } = step;
     if (action.reconcile) {
       const found = await action.reconcile();
-      const settle = (commitId: CommitId): readonly Change[] =>
-        found
-          ? [...found.changes(commitId), { kind: 'step.settle', turnId, key, outcome: found.outcome(commitId) }]
-          : [{ kind: 'step.settle', turnId, key, outcome: { status: 'retry' } }];
-      await this.writer.write(settle);
-      return found;
-    }
-    if (step.repeat === 'safe') return undefined;
-    if (action.repeat !== 'safe') throw new TurnkeepError('ambiguous', { turnId, keys: await this.#ambiguousKeys() });
+      if (found) return this.#record(key, 'step.settle', found);
+    } else if (step.repeat === 'safe') return undefined;
+    else if (action.repeat !== 'safe')
+      throw new TurnkeepError('ambiguous', { turnId, keys: await this.#ambiguousKeys() });
     await this.writer.write(() => [{ kind: 'step.settle', turnId, key, outcome: { status: 'retry' } }]);
     return undefined;
   }
@@ -277,9 +289,4 @@ function askedWithin(key: string): TurnkeepError<'invalid_value'> {
 function stepFailed({ turnId, key, failure }: Step): TurnkeepError<'step_failed'> {
   const { code, message } = failure ?? { code: 'redacted', message: '' };
   return new TurnkeepError('step_failed', { turnId, key, code, message });
-}
-
-/** What an error says, for a record. */
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -12,6 +12,7 @@ export const UNFIT: ReadonlySet<ErrorCode> = new Set([
   'call_exists',
   'already_answered',
   'no_call',
+  'usage_conflict',
 ]);
 
 /** What was drafted and no message has yet. */

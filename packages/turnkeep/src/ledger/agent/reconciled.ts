@@ -1,0 +1,19 @@
+import { TurnkeepError } from '../../core/errors.ts';
+import type { Json } from '../../core/json.ts';
+
+/** What was found out about a step of which nobody knew whether it was done; without a result it gave none. */
+export type Reconciled<Result extends Json | void> =
+  | { readonly done: true; readonly result?: Result | undefined }
+  | { readonly done: false };
+
+/**
+ * Throws `invalid_value` for any answer that says neither: it would be a guess whether to do the step again.
+ */
+export function assertReconciled(key: string, answer: unknown): void {
+  if (typeof answer === 'object' && answer !== null && 'done' in answer) {
+    const known = answer.done === true ? ['done', 'result'] : ['done'];
+    if (typeof answer.done === 'boolean' && Object.keys(answer).every((name) => known.includes(name))) return;
+  }
+  const reason = '{ done: true, result? } or { done: false } is asked for';
+  throw new TurnkeepError('invalid_value', { path: `reconcile of step ${key}`, reason });
+}
