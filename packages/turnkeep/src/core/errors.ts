@@ -271,6 +271,15 @@ export function assert(condition: unknown, message: string): asserts condition {
 function describe(details: object): string {
   return Object.entries(details)
     .filter(([, value]) => value !== undefined)
-    .map(([key, value]) => `${key} ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .map(([key, value]) => `${key} ${typeof value === 'string' ? value : wordsOf(value)}`)
     .join(', ');
+}
+
+/** JSON as far as it goes: a caller without types may name what JSON has no words for, and is told of it all the same. */
+function wordsOf(value: unknown): string {
+  try {
+    return JSON.stringify(value, (_, part: unknown) => (typeof part === 'bigint' ? `${part}n` : part)) ?? typeof value;
+  } catch {
+    return typeof value;
+  }
 }

@@ -3,15 +3,15 @@ import type { Change, Commit, Expect } from '../core/change.ts';
 import { prepareCommit } from '../core/commit.ts';
 import type { Surroundings } from '../core/commit.ts';
 import { TurnkeepError } from '../core/errors.ts';
-import type { ConversationId, NamespaceId } from '../core/ids.ts';
-import { memberPath } from '../core/json.ts';
+import type { ConversationId, NamespaceId, TurnId } from '../core/ids.ts';
 import { LIMITS } from '../core/limits.ts';
 import type { Fence } from '../core/message.ts';
 import { Bodies } from '../core/read/bodies.ts';
 import type { Receipt } from '../core/receipt.ts';
 import { assertNotErased } from '../core/rules/fork.ts';
 import type { Tree } from '../core/tree/path.ts';
-import { assertObject } from './given.ts';
+import { abortSignal, anything, assertChecked, text } from './given.ts';
+import type { Checks } from './given.ts';
 
 /** How a call is sent. */
 export interface WriteOptions {
@@ -28,15 +28,18 @@ export interface WriteOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-const WRITE_OPTIONS = new Set(['idempotencyKey', 'expect', 'fence', 'signal', 'turnId']);
+// Expectation and fence are checked as parts of the commit.
+const WRITE: Checks<WriteOptions & { readonly turnId?: TurnId | null }> = {
+  idempotencyKey: text,
+  expect: anything,
+  fence: anything,
+  signal: abortSignal,
+  turnId: anything,
+};
 
-/** A misspelt option would be a promise that nobody keeps. */
-function assertKnown(options: object): void {
-  assertObject(options, 'options');
-  for (const name of Object.keys(options)) {
-    if (WRITE_OPTIONS.has(name)) continue;
-    throw new TurnkeepError('invalid_value', { path: memberPath('options', name), reason: 'no option is called so' });
-  }
+/** Throws `invalid_value` where an option of a write is none, or of another kind. */
+export function assertWriteOptions(options: unknown): void {
+  assertChecked(options, WRITE);
 }
 
 /** What holds for a ledger as a whole. */
@@ -81,7 +84,7 @@ export class Access {
     changes: readonly Change[],
     options: WriteOptions = {},
   ): Promise<Receipt> {
-    assertKnown(options);
+    assertWriteOptions(options);
     const { idempotencyKey, expect, fence, signal } = options;
     const commitId = idempotencyKey ?? this.mintCommitId(this.surroundings.now());
     const commit: Commit = { commitId, namespace, conversationId, expect, fence, changes };

@@ -5,6 +5,8 @@ import type { NamespaceId } from '../core/ids.ts';
 import { bytesDigest, StreamDigest } from '../platform/hash.ts';
 import type { Access } from './access.ts';
 import { assertNotAborted } from './abort.ts';
+import { anything, assertChecked } from './given.ts';
+import type { Checks } from './given.ts';
 import type { AttachmentInfo } from './attachment-upload.ts';
 
 /** Bytes from `start` up to, not including, `end`; both within the attachment, its end when absent. */
@@ -122,7 +124,10 @@ export class AttachmentContent implements AttachmentInfo, AsyncIterable<Uint8Arr
   }
 }
 
+const RANGE: Checks<ByteRange> = { start: anything, end: anything };
+
 function rangeWithin(sizeBytes: number, range: ByteRange = { start: 0 }): Span {
+  assertChecked(range, RANGE, 'range');
   const { start, end = sizeBytes } = range;
   const fits = Number.isInteger(start) && Number.isInteger(end) && start >= 0 && start <= end && end <= sizeBytes;
   if (fits) return { start, end };

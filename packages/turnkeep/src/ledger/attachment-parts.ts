@@ -39,7 +39,8 @@ export async function* partsOf(
 
 function chunksOf(source: AttachmentSource): AsyncIterable<unknown> | Iterable<unknown> {
   if (source instanceof Uint8Array) return [source];
-  const isIterable = typeof source === 'object' && (Symbol.asyncIterator in source || Symbol.iterator in source);
+  const isIterable =
+    typeof source === 'object' && source !== null && (Symbol.asyncIterator in source || Symbol.iterator in source);
   if (!isIterable) throw notBytes();
   return source as AsyncIterable<unknown> | Iterable<unknown>; // looked at just now
 }

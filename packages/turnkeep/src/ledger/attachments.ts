@@ -7,6 +7,12 @@ import type { GetOptions } from './attachment-content.ts';
 import type { AttachmentSource } from './attachment-parts.ts';
 import { upload } from './attachment-upload.ts';
 import type { AttachmentInfo, PutOptions } from './attachment-upload.ts';
+import { abortSignal, anything, assertChecked } from './given.ts';
+import type { Checks } from './given.ts';
+
+// A limit and a range have errors of their own.
+const PUT: Checks<PutOptions> = { maxBytes: anything, signal: abortSignal };
+const GET: Checks<GetOptions> = { range: anything, signal: abortSignal };
 
 /**
  * Immutable bytes by digest, those of one namespace. A message refers to them by a file part
@@ -29,12 +35,14 @@ export class Attachments {
    * `limit_exceeded` past the limit of one or the namespace's quota, and what the source throws.
    */
   async put(source: AttachmentSource, options: PutOptions = {}): Promise<AttachmentInfo> {
+    assertChecked(options, PUT);
     return upload(this.#access, this.#namespace, source, options);
   }
 
   /** The bytes, or a range of them, read as they are asked for; `attachment_missing` where there are none. */
   async get(digest: string, options: GetOptions = {}): Promise<AttachmentContent> {
     assertDigest(digest);
+    assertChecked(options, GET);
     const sealed = await sealedAttachment(this.#access, this.#namespace, digest);
     if (!sealed) throw new TurnkeepError('attachment_missing', { digest });
     return new AttachmentContent(this.#access, this.#namespace, sealed, options);
@@ -49,7 +57,7 @@ export class Attachments {
 }
 
 function assertDigest(digest: string): void {
-  if (DIGEST.test(digest)) return;
+  if (typeof digest === 'string' && DIGEST.test(digest)) return;
   const reason = 'an attachment is named by the SHA-256 of its bytes, 64 hexadecimal digits';
   throw new TurnkeepError('invalid_value', { path: 'digest', reason });
 }

@@ -1,4 +1,5 @@
 import type { CheckpointAdvance, CheckpointCreate, CheckpointWrite } from '../core/change.ts';
+import { assertId } from '../core/ids.ts';
 import type { CheckpointId } from '../core/ids.ts';
 import { readCheckpoint, readPendingWrites } from '../core/read/checkpoint.ts';
 import type { Checkpoint, PendingWrite } from '../core/read/checkpoint.ts';
@@ -49,11 +50,13 @@ export class Checkpoints {
 
   /** A revision, whole: the newest, or the one that is named. Every digest is checked. */
   async get(checkpointId: CheckpointId, revision?: number): Promise<Checkpoint | undefined> {
+    assertId(checkpointId, 'checkpointId');
     return this.#access.view(({ tree, bodies }) => readCheckpoint(tree, bodies, checkpointId, revision));
   }
 
   /** The pending writes beside a revision, by task path, task and index. */
   async pendingWrites(checkpointId: CheckpointId, revision: number): Promise<readonly PendingWrite[]> {
+    assertId(checkpointId, 'checkpointId');
     return this.#access.view(({ tree, bodies }) => readPendingWrites(tree, bodies, checkpointId, revision));
   }
 }

@@ -1,5 +1,7 @@
 import type { NamespaceId } from '../core/ids.ts';
 import type { Access } from './access.ts';
+import { abortSignal, anything } from './given.ts';
+import type { Checks } from './given.ts';
 import { sweepScratch } from './scratch.ts';
 
 export interface CollectOptions {
@@ -13,6 +15,8 @@ export interface Collected {
   readonly rows: number;
   readonly attachments: number;
 }
+
+export const COLLECT: Checks<CollectOptions> = { attachmentGraceMs: anything, signal: abortSignal };
 
 const ATTACHMENT_GRACE_MS = 86_400_000;
 

@@ -6,8 +6,17 @@ import type { Receipt } from '../core/receipt.ts';
 import { eventOf } from './receipt-event.ts';
 import type { WriteOptions } from './access.ts';
 import type { ConversationAccess } from './conversation-access.ts';
-import { pathOf } from './path-reads.ts';
+import { oneOf, text } from './given.ts';
+import type { Checks } from './given.ts';
+import { pathOf, PATH } from './path-reads.ts';
 import type { PathOptions } from './path-reads.ts';
+
+interface ListOptions extends PathOptions {
+  readonly status?: Commitment['status'];
+  readonly type?: string;
+}
+
+const LIST: Checks<ListOptions> = { ...PATH, status: oneOf('open', 'fulfilled', 'expired'), type: text };
 
 /** The promises and decisions of a conversation. Readings follow one path: the active one unless a leaf is named. */
 export class Commitments {
@@ -45,11 +54,9 @@ export class Commitments {
   }
 
   /** Commitments in the order they were added: all of them, or those of a status or a type. */
-  async list(
-    options: PathOptions & { readonly status?: Commitment['status']; readonly type?: string } = {},
-  ): Promise<readonly Commitment[]> {
+  async list(options: ListOptions = {}): Promise<readonly Commitment[]> {
     const all = await this.#access.view((view) => {
-      const { path, at } = pathOf(view, options);
+      const { path, at } = pathOf(view, options, LIST);
       return readCommitments(view.tree, view.bodies, path, at);
     });
     const { status } = options;

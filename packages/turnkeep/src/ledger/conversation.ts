@@ -12,6 +12,7 @@ import type {
   TurnSubmit,
 } from '../core/change.ts';
 import { headerAt } from '../core/header.ts';
+import { assertId } from '../core/ids.ts';
 import type { ConversationId, InterruptId, MessageId, NamespaceId, OperationId, RunId, TurnId } from '../core/ids.ts';
 import { derivedId } from '../core/commit.ts';
 import { parseJson } from '../core/json.ts';
@@ -40,6 +41,7 @@ import { hasStarted, isTerminal } from '../core/rules/turn-states.ts';
 import { messagesAt } from '../core/tree/messages.ts';
 import type { PlacedMessage } from '../core/tree/messages.ts';
 import { ownTurn } from '../core/tree/path.ts';
+import { assertWriteOptions } from './access.ts';
 import type { Access, View, WriteOptions } from './access.ts';
 import { reconnect } from './agent/follow.ts';
 import type { DraftEvent, FollowOptions } from './agent/follow.ts';
@@ -64,7 +66,7 @@ import { ConversationMemories } from './memories.ts';
 import { Operator } from './operator/operator.ts';
 import type { OperatorSettings } from './operator/operator.ts';
 import { assertPageLimit } from './page-limit.ts';
-import { pathOf } from './path-reads.ts';
+import { pathOf, PATH } from './path-reads.ts';
 import type { PathOptions } from './path-reads.ts';
 import { searchConversation } from './search.ts';
 import type { ConversationSearch, SearchPage } from './search.ts';
@@ -74,7 +76,8 @@ import type { SubAgent } from './sub-agents.ts';
 import { ConversationUsage } from './usage.ts';
 import { watchConversation } from './watch.ts';
 import type { ConversationEvent, WatchOptions } from './watch.ts';
-import { assertObject } from './given.ts';
+import { anything, assertChecked, assertObject, idOrNull, oneOf, text } from './given.ts';
+import type { Checks } from './given.ts';
 
 /** A submit that starts a turn or is refused. */
 type StartingTurn = Omit<TurnSubmit, 'kind' | 'whenBusy'> & { readonly whenBusy?: 'reject' | 'interrupt' | undefined };
@@ -90,6 +93,36 @@ export interface DamageOptions {
   /** A message whose words are damaged fails the reading with `corrupt` (the default), or stands there marked. */
   readonly damaged?: DamagedMessages | undefined;
 }
+
+/** Which window. */
+export interface WindowOptions extends DamageOptions {
+  /** The `before` of the window after it. Absent: the path's end. */
+  readonly before?: string | undefined;
+  /** Absent: the active leaf; `null`: the root. */
+  readonly leaf?: TurnId | null | undefined;
+}
+
+/** Which page. */
+export interface PageOptions extends PathOptions, DamageOptions {
+  /** The `next` of the page before. Absent: the path's start. */
+  readonly after?: string | undefined;
+  /** Messages of one page at most; 100 when absent. */
+  readonly limit?: number | undefined;
+}
+
+/** What is read, from the root on. */
+export interface ReadOptions extends PathOptions, DamageOptions {
+  /** Messages of one page at most; 100 when absent. */
+  readonly pageSize?: number | undefined;
+}
+
+const DAMAGE: Checks<DamageOptions> = { damaged: oneOf('refuse', 'mark') };
+// Counts and cursors have errors of their own.
+const WINDOW: Checks<WindowOptions> = { ...DAMAGE, before: anything, leaf: idOrNull };
+const PAGE: Checks<PageOptions> = { ...PATH, ...DAMAGE, after: anything, limit: anything };
+const READ: Checks<ReadOptions> = { ...PATH, ...DAMAGE, pageSize: anything };
+const GRAPH: Checks<{ readonly atVersion?: number }> = { atVersion: anything };
+const INFO: Checks<{ readonly reader?: string }> = { reader: text };
 
 /** A page of a path, root first. */
 export interface MessagePage {
@@ -161,7 +194,7 @@ export class Conversation {
     message: NewMessage,
     options: WriteOptions & { readonly turnId?: TurnId | null } = {},
   ): Promise<Receipt> {
-    assertObject(options, 'options');
+    assertWriteOptions(options);
     // Copied before anything is awaited: what the caller does with it meanwhile is not what was sent.
     const own = parseJson(message, 'commit.changes[0].message') as unknown as NewMessage;
     const append: Change = { kind: 'message.append', message: own, turnId: options.turnId };
@@ -286,6 +319,7 @@ export class Conversation {
     options: WriteOptions = {},
   ): Promise<Conversation> {
     assertObject(under, 'under');
+    assertWriteOptions(options);
     const { turnId, callId, conversationId: given, ...rest } = under;
     const { access, namespace } = this.#access;
     const { sha256, now } = access.surroundings;
@@ -301,6 +335,7 @@ export class Conversation {
 
   /** The conversations of sub-agents, of all turns or of one. */
   async subAgents(turnId?: TurnId): Promise<readonly SubAgent[]> {
+    if (turnId !== undefined) assertId(turnId, 'turnId');
     return subAgentsOf(this.#access, turnId);
   }
 
@@ -338,6 +373,7 @@ export class Conversation {
 
   /** Cancels a turn from anywhere, whoever works on it; what was drafted is kept as an incomplete message. */
   async stop(turnId: TurnId, reason: string): Promise<TurnOutcome> {
+    assertId(turnId, 'turnId');
     return stopTurn(this.#access, turnId, reason);
   }
 
@@ -350,7 +386,7 @@ export class Conversation {
 
   /** Title, counters, leaf, last message, unread of a reader. */
   async info(options: { readonly reader?: string } = {}): Promise<ConversationInfo> {
-    assertObject(options, 'options');
+    assertChecked(options, INFO);
     return this.#access.view(({ tree, bodies }) => conversationInfo(bodies, tree.head, options.reader));
   }
 
@@ -363,11 +399,8 @@ export class Conversation {
    * The last messages of a path, oldest first, never between a tool call and its results; a group that does not fit is
    * `group_too_large`. Its cost follows `count` alone.
    */
-  async window(
-    count: number,
-    options: DamageOptions & { readonly before?: string; readonly leaf?: TurnId | null } = {},
-  ): Promise<MessageWindow> {
-    assertObject(options, 'options');
+  async window(count: number, options: WindowOptions = {}): Promise<MessageWindow> {
+    assertChecked(options, WINDOW);
     const before = options.before === undefined ? undefined : decodeCursor(options.before, windowCursor);
     return this.#access.view(({ tree, bodies }) => {
       const found = placedWindow(tree, { count, leaf: options.leaf, before });
@@ -378,15 +411,13 @@ export class Conversation {
   }
 
   /** One page of the path from the root to a leaf. A cursor pins the path: later commits do not disturb it. */
-  async page(
-    options: PathOptions & DamageOptions & { readonly after?: string; readonly limit?: number } = {},
-  ): Promise<MessagePage> {
-    assertObject(options, 'options');
+  async page(options: PageOptions = {}): Promise<MessagePage> {
+    assertChecked(options, PAGE);
     const { limit = 100 } = options;
     assertPageLimit(limit);
     const after = options.after === undefined ? undefined : decodeCursor(options.after, pageCursor);
     return this.#access.view((view) => {
-      const leaf = after ? after.leaf : pathOf(view, options).leaf;
+      const leaf = after ? after.leaf : pathOf(view, options, PAGE).leaf;
       const found = placedPage(view.tree, { leaf, after, limit, atVersion: options.atVersion });
       const pending = found.next === null ? pendingPrompts(view, found.pin) : [];
       const read = (message: PlacedMessage) =>
@@ -400,12 +431,14 @@ export class Conversation {
   }
 
   /** Every message of a path, root first, page by page; the path is pinned when the reading starts. */
-  async *read(options: PathOptions & DamageOptions & { readonly pageSize?: number } = {}): AsyncGenerator<Message> {
+  async *read(options: ReadOptions = {}): AsyncGenerator<Message> {
+    assertChecked(options, READ);
+    const { pageSize: limit = 100, ...path } = options;
     let after: string | undefined;
     do {
       const { messages, next }: MessagePage = await this.page({
-        ...options,
-        limit: options.pageSize ?? 100,
+        ...path,
+        limit,
         ...(after === undefined ? {} : { after }),
       });
       yield* messages;
@@ -415,12 +448,13 @@ export class Conversation {
 
   /** A message by id, verified; damage is an answer, not a silence. */
   async message(messageId: MessageId): Promise<MessageLookup> {
+    assertId(messageId, 'messageId');
     return this.#access.view(({ tree, bodies }) => lookUpMessage(tree, bodies, messageId)).catch(lookUpOfDamage);
   }
 
   /** The tree: every turn that the conversation sees, with the first words of each. */
   async graph(options: { readonly atVersion?: number } = {}): Promise<readonly LabelledTurn[]> {
-    assertObject(options, 'options');
+    assertChecked(options, GRAPH);
     const { atVersion } = options;
     return this.#access.view((view) => {
       if (atVersion !== undefined) assertVersion(view.tree, atVersion, 'atVersion');
@@ -430,6 +464,7 @@ export class Conversation {
 
   /** The turns under the same parent, by ordinal. */
   async siblings(turnId: TurnId): Promise<readonly Sibling[]> {
+    assertId(turnId, 'turnId');
     return this.#access.view(({ tree }) => readSiblings(tree, turnId));
   }
 
@@ -468,6 +503,7 @@ export class Conversation {
   }
 
   async operation(operationId: OperationId): Promise<Operation | undefined> {
+    assertId(operationId, 'operationId');
     return this.#access.view(({ tree, bodies }) => readOperation(tree, bodies, operationId));
   }
 
@@ -481,16 +517,19 @@ export class Conversation {
   }
 
   async bindings(turnId: TurnId): Promise<readonly Binding[]> {
+    assertId(turnId, 'turnId');
     return this.#access.view(({ tree, bodies }) => readBindings(tree, bodies, turnId));
   }
 
   /** The steps of a turn, in the order in which they were first started. */
   async steps(turnId: TurnId): Promise<readonly Step[]> {
+    assertId(turnId, 'turnId');
     return this.#access.view(({ tree, bodies }) => readSteps(tree, bodies, turnId));
   }
 
   /** What a turn asked, in order; without a turn, what is still to be answered. */
   async interrupts(turnId?: TurnId): Promise<readonly Interrupt[]> {
+    if (turnId !== undefined) assertId(turnId, 'turnId');
     return this.#access.view(({ tree, bodies }) => {
       if (turnId !== undefined) return readInterrupts(tree, bodies, turnId);
       return tree.head.openInterrupts.flatMap((id) => readInterrupt(tree, bodies, id) ?? []);
@@ -498,11 +537,13 @@ export class Conversation {
   }
 
   async interrupt(interruptId: InterruptId): Promise<Interrupt | undefined> {
+    assertId(interruptId, 'interruptId');
     return this.#access.view(({ tree, bodies }) => readInterrupt(tree, bodies, interruptId));
   }
 
   /** One launch of an agent. */
   async runRecord(runId: RunId): Promise<Run | undefined> {
+    assertId(runId, 'runId');
     return this.#access.view(({ tree, bodies }) => readRun(tree, bodies, runId));
   }
 

@@ -1,12 +1,47 @@
 import { TurnkeepError } from '../core/errors.ts';
+import { idProblem } from '../core/ids.ts';
 import { memberPath } from '../core/json.ts';
 
+/** What is wrong with a value; `undefined` where it fits. */
+export type Check = (value: unknown) => string | undefined;
+
+/** What every option of a call is to be. */
+export type Checks<Options> = { readonly [Name in keyof Options]-?: Check };
+
+/** A value that is checked where it is used, with an error of its own. */
+export const anything: Check = () => undefined;
+export const flag: Check = (value) => (typeof value === 'boolean' ? undefined : 'true or false is asked for');
+export const text: Check = (value) => (typeof value === 'string' ? undefined : 'a text is asked for');
+export const callback: Check = (value) => (typeof value === 'function' ? undefined : 'a function is asked for');
+export const idOrNull: Check = (value) => (value === null ? undefined : idProblem(value));
+export const count: Check = (value) =>
+  Number.isSafeInteger(value) && (value as number) >= 0 ? undefined : 'a whole number from 0 on is asked for';
+export const abortSignal: Check = (value) => (value instanceof AbortSignal ? undefined : 'an AbortSignal is asked for');
+
+export function oneOf(...known: readonly string[]): Check {
+  return (value) => (known.includes(value as string) ? undefined : `one of ${known.join(', ')}`);
+}
+
 /** Throws `invalid_value` for an option that is none: a misspelt one would be a promise that nobody keeps. */
-export function assertOptions(options: unknown, known: ReadonlySet<string>): void {
-  assertObject(options, 'options');
+export function assertOptions(options: unknown, known: ReadonlySet<string>, path: string = 'options'): void {
+  assertObject(options, path);
   const unknown = Object.keys(options).find((name) => !known.has(name));
   if (unknown === undefined) return;
-  throw new TurnkeepError('invalid_value', { path: memberPath('options', unknown), reason: 'no option is called so' });
+  throw new TurnkeepError('invalid_value', { path: memberPath(path, unknown), reason: 'no option is called so' });
+}
+
+/** {@link assertOptions}, and each that is there fits its check. */
+export function assertChecked<Options>(options: unknown, checks: Checks<Options>, path: string = 'options'): void {
+  assertOptions(options, new Set(Object.keys(checks)), path);
+  for (const [name, value] of Object.entries(options as object)) {
+    if (value !== undefined) assertFits(value, checks[name as keyof Options], memberPath(path, name));
+  }
+}
+
+/** Throws `invalid_value` with what a check finds wrong. */
+export function assertFits(value: unknown, check: Check, path: string): void {
+  const reason = check(value);
+  if (reason !== undefined) throw new TurnkeepError('invalid_value', { path, reason });
 }
 
 /** Throws `invalid_value` where a caller without types gives something else than an object. */

@@ -1,5 +1,6 @@
 import type { InputDeliver, InputEnqueue } from '../core/change.ts';
 import { TurnkeepError, isTurnkeepError } from '../core/errors.ts';
+import { assertId } from '../core/ids.ts';
 import type { InputId, MessageId, OperationId, TurnId } from '../core/ids.ts';
 import { readInput, readWaitingInputs } from '../core/read/inputs.ts';
 import type { Input } from '../core/read/inputs.ts';
@@ -103,6 +104,7 @@ export class Inputs {
   }
 
   async get(inputId: InputId): Promise<Input | undefined> {
+    assertId(inputId, 'inputId');
     return this.#access.view(({ tree, bodies }) => readInput(tree, bodies, inputId));
   }
 

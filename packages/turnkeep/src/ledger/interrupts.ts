@@ -1,4 +1,5 @@
 import { TurnkeepError, isTurnkeepError } from '../core/errors.ts';
+import { assertId } from '../core/ids.ts';
 import type { ConversationId, InterruptId, NamespaceId, TurnId } from '../core/ids.ts';
 import type { Json } from '../core/json.ts';
 import { KEYS } from '../core/keys.ts';
@@ -60,7 +61,9 @@ export async function answerInterrupt(
   interruptId: InterruptId,
   options: AnswerOptions,
 ): Promise<Answered> {
+  assertId(interruptId, 'interruptId');
   const { by, response, conversationId: named, ...sent } = options;
+  if (named !== undefined) assertId(named, 'options.conversationId');
   const conversationId = named ?? (await conversationOf(access, namespace, interruptId));
   const change = { kind: 'interrupt.answer' as const, interruptId, by, response };
   try {

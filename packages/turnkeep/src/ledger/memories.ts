@@ -1,5 +1,6 @@
 import type { MemoryUpsert } from '../core/change.ts';
 import { TurnkeepError } from '../core/errors.ts';
+import { assertId } from '../core/ids.ts';
 import type { MemoryId, NamespaceId } from '../core/ids.ts';
 import { Bodies } from '../core/read/bodies.ts';
 import { readMemories, readMemory } from '../core/read/memories.ts';
@@ -8,6 +9,8 @@ import { scoresOf } from '../core/read/memory-rank.ts';
 import type { Receipt } from '../core/receipt.ts';
 import type { Access, WriteOptions } from './access.ts';
 import type { ConversationAccess } from './conversation-access.ts';
+import { anything, assertChecked, assertFits, callback, count, text } from './given.ts';
+import type { Checks } from './given.ts';
 import { assertPageLimit } from './page-limit.ts';
 import { eventOf } from './receipt-event.ts';
 
@@ -76,6 +79,11 @@ export interface FoundMemory extends Memory {
   readonly score: number;
 }
 
+const FILTER: Checks<MemoryFilter> = { type: text, subject: text };
+// A limit has errors of its own.
+const SEARCH: Checks<MemorySearch> = { ...FILTER, limit: anything, embed: callback };
+const GET: Checks<{ readonly revision?: number | undefined }> = { revision: count };
+
 /** The memories of a namespace. Every reading is of one snapshot; a search goes through all of them. */
 export class NamespaceMemories {
   readonly #access: Access;
@@ -88,11 +96,14 @@ export class NamespaceMemories {
 
   /** A memory as it is, or as an earlier revision was; `undefined` where it is forgotten, or never was. */
   async get(memoryId: MemoryId, options: { readonly revision?: number | undefined } = {}): Promise<Memory | undefined> {
+    assertId(memoryId, 'memoryId');
+    assertChecked(options, GET);
     return this.#read((bodies) => readMemory(bodies, memoryId, options.revision));
   }
 
   /** All memories, the oldest first; of one time, by id. `LIMITS.memories` at most. */
   async list(filter: MemoryFilter = {}): Promise<readonly Memory[]> {
+    assertChecked(filter, FILTER, 'filter');
     const all = await this.#read(readMemories);
     return all.filter((memory) => fits(memory, filter)).sort(byAge);
   }
@@ -102,10 +113,12 @@ export class NamespaceMemories {
    * without spaces), case folded. Only those that have a term of the query are found, unless vectors say more.
    */
   async search(query: string, options: MemorySearch = {}): Promise<readonly FoundMemory[]> {
-    const { limit = 10, embed } = options;
+    assertFits(query, text, 'query');
+    assertChecked(options, SEARCH);
+    const { limit = 10, embed, ...filter } = options;
     assertPageLimit(limit);
-    const memories = await this.list(options);
-    const texts = memories.map(({ text }) => text);
+    const memories = await this.list(filter);
+    const texts = memories.map((memory) => memory.text);
     const byWords = scoresOf(texts, query);
     const scores = embed && memories.length > 0 ? fused(byWords, await similarities(embed, query, texts)) : byWords;
     const found = memories.map((memory, at) => ({ ...memory, score: scores[at] ?? 0 }));

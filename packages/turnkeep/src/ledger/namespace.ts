@@ -16,7 +16,7 @@ import type { Access } from './access.ts';
 import { recoverNamespace } from './agent/recover.ts';
 import type { RecoverOptions, RecoveredTurn } from './agent/recover.ts';
 import { Attachments } from './attachments.ts';
-import { collectNamespace } from './collect.ts';
+import { COLLECT, collectNamespace } from './collect.ts';
 import type { CollectOptions } from './collect.ts';
 import { Conversation } from './conversation.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
@@ -31,7 +31,8 @@ import type { SearchOptions, SearchPage } from './search.ts';
 import { NamespaceUsage } from './usage.ts';
 import { watchNamespace } from './watch.ts';
 import type { NamespaceEvent, WatchOptions } from './watch.ts';
-import { assertObject } from './given.ts';
+import { abortSignal, anything, assertChecked, assertObject, flag, oneOf, text } from './given.ts';
+import type { Checks } from './given.ts';
 
 export interface ListOptions {
   readonly owner?: string | undefined;
@@ -69,6 +70,22 @@ const listCursor: z.ZodType<ListCursor> = z.strictObject({
   conversationId: id,
 });
 
+// Limits and cursors have errors of their own.
+const LIST: Checks<ListOptions> = {
+  owner: text,
+  participant: text,
+  label: text,
+  archived: flag,
+  metadata: (value) => (typeof value === 'object' && value !== null ? undefined : 'an object is asked for'),
+  order: oneOf('activity', 'created'),
+  includeSubAgents: flag,
+  reader: text,
+  limit: anything,
+  after: anything,
+};
+const SIGNAL: Checks<{ readonly signal?: AbortSignal }> = { signal: abortSignal };
+const ERASURE: Checks<EraseSubjectOptions> = { idempotencyKey: text, reason: text, signal: abortSignal };
+
 /** One tenant's conversations. Nothing is ever read or written across namespaces. */
 export class Namespace {
   readonly id: NamespaceId;
@@ -100,7 +117,7 @@ export class Namespace {
     options: { readonly signal?: AbortSignal } = {},
   ): Promise<Receipt> {
     assertObject(commit, 'commit');
-    assertObject(options, 'options');
+    assertChecked(options, SIGNAL);
     const { namespace = this.id } = commit;
     if (namespace !== this.id) {
       throw new TurnkeepError('invalid_value', { path: 'commit.namespace', reason: `this is ${this.id}` });
@@ -110,7 +127,7 @@ export class Namespace {
 
   /** One page of conversations, newest first by the order asked for. Erased ones are not listed. */
   async page(options: ListOptions = {}): Promise<ConversationPage> {
-    assertObject(options, 'options');
+    assertChecked(options, LIST);
     const { limit = 50, order = 'activity', owner, reader } = options;
     assertPageLimit(limit);
     const after = options.after === undefined ? undefined : decodeCursor(options.after, listCursor);
@@ -137,6 +154,7 @@ export class Namespace {
 
   /** Every conversation that fits, page by page. */
   async *conversations(options: Omit<ListOptions, 'after'> = {}): AsyncGenerator<ConversationInfo> {
+    assertObject(options, 'options');
     let after: string | undefined;
     do {
       const { items, next }: ConversationPage = await this.page({ ...options, after });
@@ -155,7 +173,7 @@ export class Namespace {
 
   /** The questions that turns of this namespace wait on. Its cost follows the number of conversations. */
   interrupts(options: { readonly signal?: AbortSignal } = {}): AsyncGenerator<OpenInterrupt> {
-    assertObject(options, 'options');
+    assertChecked(options, SIGNAL);
     return openInterrupts(this.#access, this.id, options.signal);
   }
 
@@ -183,7 +201,8 @@ export class Namespace {
    * they are shared. Sent again with the same key it goes on where it stopped.
    */
   async eraseSubject(subjectId: string, options: EraseSubjectOptions): Promise<SubjectErasure> {
-    assertObject(options, 'options');
+    assertId(subjectId, 'subjectId');
+    assertChecked(options, ERASURE);
     return eraseSubject(this.#access, this.id, subjectId, options);
   }
 
@@ -192,7 +211,7 @@ export class Namespace {
    * and attachments went.
    */
   async collect(options: CollectOptions = {}): Promise<number> {
-    assertObject(options, 'options');
+    assertChecked(options, COLLECT);
     const { rows, attachments } = await collectNamespace(this.#access, this.id, options);
     return rows + attachments;
   }

@@ -4,7 +4,8 @@ import type { PathOf } from '../core/read/tasks.ts';
 import type { AtVersion } from '../core/tree/entries.ts';
 import { pathTo } from '../core/tree/path.ts';
 import type { View } from './access.ts';
-import { assertObject } from './given.ts';
+import { anything, assertChecked, idOrNull } from './given.ts';
+import type { Checks } from './given.ts';
 
 /** Which path is read, and when. */
 export interface PathOptions {
@@ -14,12 +15,15 @@ export interface PathOptions {
   readonly atVersion?: number | undefined;
 }
 
-/** The path that the options name, and the version that its entries are read at. */
+export const PATH: Checks<PathOptions> = { leaf: idOrNull, atVersion: anything };
+
+/** The path that the options name, and the version that its entries are read at. `known`: what else its caller takes. */
 export function pathOf(
   view: View,
   options: PathOptions,
+  known: Checks<PathOptions> = PATH,
 ): { readonly path: PathOf; readonly at: AtVersion; readonly leaf: TurnId | null } {
-  assertObject(options, 'options');
+  assertChecked(options, known);
   const { atVersion } = options;
   const active =
     atVersion === undefined ? view.tree.head.leaf : headAtVersion(view.tree, view.bodies, atVersion, 'atVersion').leaf;

@@ -12,7 +12,8 @@ import { assertNotAborted } from './abort.ts';
 import type { Access } from './access.ts';
 import type { ConversationAccess } from './conversation-access.ts';
 import { assertPageLimit } from './page-limit.ts';
-import { assertObject } from './given.ts';
+import { abortSignal, anything, assertChecked, idOrNull } from './given.ts';
+import type { Checks } from './given.ts';
 
 export interface SearchOptions {
   /** Hits of one page at most, 20 when absent. */
@@ -35,6 +36,10 @@ export interface SearchPage {
   /** `null` at the end. */
   readonly next: string | null;
 }
+
+// Limits and cursors have errors of their own.
+const SEARCH: Checks<SearchOptions> = { limit: anything, after: anything, signal: abortSignal };
+const SEARCH_ONE: Checks<ConversationSearch> = { ...SEARCH, leaf: idOrNull };
 
 const CANDIDATES = 256;
 
@@ -72,7 +77,8 @@ async function search(
   scopeOf: (rows: RowReader) => SearchScope,
 ): Promise<SearchPage> {
   assertQuery(text);
-  assertObject(options, 'options');
+  if (conversationId === undefined) assertChecked(options, SEARCH);
+  else assertChecked(options, SEARCH_ONE);
   const { limit = 20 } = options;
   assertPageLimit(limit);
   const cursor = options.after === undefined ? undefined : parseCursor(options.after);

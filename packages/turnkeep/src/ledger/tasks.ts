@@ -1,4 +1,5 @@
 import type { TaskAmend, TaskCreate, TaskTransition } from '../core/change.ts';
+import { assertId } from '../core/ids.ts';
 import type { TaskId } from '../core/ids.ts';
 import type { Message } from '../core/read/message.ts';
 import { readMessage } from '../core/read/message.ts';
@@ -41,6 +42,7 @@ export class Tasks {
   }
 
   async get(taskId: TaskId, options: PathOptions = {}): Promise<Task | undefined> {
+    assertId(taskId, 'taskId');
     return this.#access.view((view) => {
       const { path, at } = pathOf(view, options);
       return readTask(view.tree, view.bodies, path, taskId, at);
@@ -77,6 +79,7 @@ export class Tasks {
 
   /** The messages of a task that the conversation sees, on every path, by sequence. */
   async messages(taskId: TaskId): Promise<readonly Message[]> {
+    assertId(taskId, 'taskId');
     return this.#access.view(({ tree, bodies }) =>
       messagesOfTask(tree, taskId).map((message) => readMessage(tree, bodies, message)),
     );

@@ -1,5 +1,6 @@
 import type { UsageRecord } from '../core/change.ts';
 import { TurnkeepError } from '../core/errors.ts';
+import { assertId } from '../core/ids.ts';
 import type { ConversationId, NamespaceId, TurnId, UsageId } from '../core/ids.ts';
 import { dayOf, dayText, USAGE_OF } from '../core/keys.ts';
 import { readUsage, readUsageByDay, readUsageTotal } from '../core/read/usage.ts';
@@ -9,6 +10,8 @@ import { SHELVES } from '../core/shelf.ts';
 import { ownTurn } from '../core/tree/path.ts';
 import type { Access, WriteOptions } from './access.ts';
 import type { ConversationAccess } from './conversation-access.ts';
+import { assertChecked, text } from './given.ts';
+import type { Checks } from './given.ts';
 import { eventOf } from './receipt-event.ts';
 
 /** Days in UTC, `2026-11-29`, both included. Absent: from the first, to the last. */
@@ -42,6 +45,7 @@ export class ConversationUsage {
 
   /** A call as it was recorded. */
   async get(usageId: UsageId): Promise<Usage | undefined> {
+    assertId(usageId, 'usageId');
     return this.#access.view(({ tree, bodies }) => readUsage(tree, bodies, usageId));
   }
 
@@ -51,6 +55,7 @@ export class ConversationUsage {
 
   /** What one of its own turns used; `no_turn` where it has none of this id. */
   async ofTurn(turnId: TurnId): Promise<UsageTotal> {
+    assertId(turnId, 'turnId');
     return this.#access.view(({ tree }) => {
       if (!ownTurn(tree, turnId)) throw new TurnkeepError('no_turn', { turnId });
       return readUsageTotal(tree.rows, tree.head.conversationId, USAGE_OF.turn(turnId));
@@ -88,16 +93,20 @@ export class NamespaceUsage {
 
 const LAST_DAY = Number.MAX_SAFE_INTEGER - 1;
 
-function daysOf({ from, to }: DayRange): { readonly from: number; readonly to: number } {
+const RANGE: Checks<DayRange> = { from: text, to: text };
+
+function daysOf(range: DayRange): { readonly from: number; readonly to: number } {
+  assertChecked(range, RANGE, 'range');
+  const { from, to } = range;
   return {
     from: from === undefined ? 0 : dayNumber(from, 'from'),
     to: to === undefined ? LAST_DAY : dayNumber(to, 'to'),
   };
 }
 
-function dayNumber(text: string, path: string): number {
-  const at = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(text) : Number.NaN;
-  if (!(at >= 0) || dayText(dayOf(at)) !== text)
+function dayNumber(day: string, path: string): number {
+  const at = /^\d{4}-\d{2}-\d{2}$/.test(day) ? Date.parse(day) : Number.NaN;
+  if (!(at >= 0) || dayText(dayOf(at)) !== day)
     throw new TurnkeepError('invalid_value', { path, reason: 'a day is asked for, as 2026-11-29' });
   return dayOf(at);
 }

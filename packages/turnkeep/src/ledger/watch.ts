@@ -4,6 +4,8 @@ import { headerAt } from '../core/header.ts';
 import { TurnkeepError } from '../core/errors.ts';
 import type { ConversationId } from '../core/ids.ts';
 import type { ChangeEvent } from '../core/receipt.ts';
+import { abortSignal, anything, assertChecked, flag } from './given.ts';
+import type { Checks } from './given.ts';
 import type { Access } from './access.ts';
 import type { ConversationAccess } from './conversation-access.ts';
 import type { NamespaceId } from '../core/ids.ts';
@@ -34,6 +36,9 @@ export interface WatchOptions {
   /** True: ends when everything that is there was handed out. */
   readonly untilNow?: boolean | undefined;
 }
+
+// A cursor has an error of its own.
+const WATCH: Checks<WatchOptions> = { after: anything, signal: abortSignal, untilNow: flag };
 
 const STEP = 256;
 
@@ -92,6 +97,7 @@ function follow<Event>(
   options: WatchOptions,
   next: () => Promise<readonly Event[]>,
 ): AsyncGenerator<Event> {
+  assertChecked(options, WATCH);
   const bell = new Bell();
   const events = listening(access, namespace, options, next, bell);
   const end = events.return.bind(events);

@@ -5,6 +5,7 @@ import { sameJson } from '../../core/encoding.ts';
 import { isTurnkeepError, TurnkeepError } from '../../core/errors.ts';
 import type { ErrorCode } from '../../core/errors.ts';
 import { headerAt } from '../../core/header.ts';
+import { assertId } from '../../core/ids.ts';
 import type { MessageId, TaskId, TurnId } from '../../core/ids.ts';
 import { parseJson } from '../../core/json.ts';
 import type { Json } from '../../core/json.ts';
@@ -16,10 +17,25 @@ import { readActiveTask, readLatestTask } from '../../core/read/tasks.ts';
 import type { Task } from '../../core/read/tasks.ts';
 import type { Receipt } from '../../core/receipt.ts';
 import { partsText } from '../../core/search-text.ts';
+import { assertShape, promptParts } from '../../core/shapes.ts';
 import { findMessage } from '../../core/tree/messages.ts';
 import { pathTo } from '../../core/tree/path.ts';
 import type { View, WriteOptions } from '../access.ts';
 import type { ConversationAccess } from '../conversation-access.ts';
+import {
+  abortSignal,
+  anything,
+  assertChecked,
+  assertFits,
+  assertObject,
+  callback,
+  count,
+  flag,
+  oneOf,
+  text,
+} from '../given.ts';
+import type { Checks } from '../given.ts';
+import { assertList } from '../list.ts';
 import { eventOf } from '../receipt-event.ts';
 import { watchConversation } from '../watch.ts';
 import { isConfirmation } from './confirmations.ts';
@@ -67,6 +83,19 @@ export interface FailOptions extends Send {
   readonly partial?: readonly Part[] | undefined;
 }
 
+// The commit that a call sends checks what is anything here.
+const SENT: Checks<Send> = { idempotencyKey: text, signal: abortSignal };
+const SEND: Checks<SendOptions> = { ...SENT, author: anything, whenBusy: oneOf('reject', 'interrupt') };
+const COMPLETE: Checks<CompleteOptions> = {
+  ...SENT,
+  awaits: oneOf('approval'),
+  outcomeRef: anything,
+  besides: anything,
+};
+const FAIL: Checks<FailOptions> = { ...SENT, partial: anything };
+const WATCH: Checks<{ readonly lines?: number; readonly signal?: AbortSignal }> = { lines: count, signal: abortSignal };
+const SETTINGS: Checks<OperatorSettings> = { confirms: callback, titleOf: callback, assignee: text };
+
 /** Somebody else was quicker: what is to be done is decided anew on what they left. */
 const OVERTAKEN: ReadonlySet<ErrorCode> = new Set(['active_task', 'illegal_transition', 'no_task', 'task_exists']);
 const TRIES = 8;
@@ -82,6 +111,7 @@ export class Operator {
   readonly #assignee: string | undefined;
 
   constructor(access: ConversationAccess, settings: OperatorSettings = {}) {
+    assertChecked(settings, SETTINGS, 'settings');
     this.#access = access;
     this.#confirms = settings.confirms ?? isConfirmation;
     this.#titleOf = settings.titleOf ?? firstWords;
@@ -94,9 +124,11 @@ export class Operator {
    * task one is created, with the latest as its parent. Sent again with the same key it is done once.
    */
   async send(said: string | readonly Part[], options: SendOptions = {}): Promise<SentTask> {
+    assertChecked(options, SEND);
     const { access } = this.#access;
     const own = parseJson(typeof said === 'string' ? [{ type: 'text', text: said }] : said, 'said');
-    const prompt = own as unknown as readonly Part[]; // its commit checks the shape
+    assertShape(promptParts, own, 'said');
+    const prompt = own as unknown as readonly Part[]; // as was just checked
     const commitId = options.idempotencyKey ?? access.mintCommitId(access.surroundings.now());
     for (let tries = 1; ; tries++) {
       const before = await this.#before(commitId);
@@ -118,11 +150,11 @@ export class Operator {
   ): readonly Change[] {
     const { sha256 } = this.#access.access.surroundings;
     const turnId = derivedId('turn', commitId, 0, sha256) as TurnId;
-    const text = partsText(prompt);
-    const isConfirmed = this.#confirms(text);
+    const said = partsText(prompt);
+    const isConfirmed = this.#isConfirmation(said);
     const goesOn = active !== undefined && (active.status !== 'awaiting_approval' || isConfirmed);
     const taskId = goesOn ? active.taskId : (derivedId('task', commitId, 0, sha256) as TaskId);
-    const title = goesOn && isConfirmed ? undefined : this.#titleOf(text);
+    const title = goesOn && isConfirmed ? undefined : this.#titleOf(said);
     return [
       ...(goesOn ? [] : endOf(active)),
       goesOn
@@ -130,7 +162,7 @@ export class Operator {
         : {
             kind: 'task.create',
             taskId,
-            title: title ?? firstWords(text),
+            title: title ?? firstWords(said),
             parentTaskId: latest?.taskId,
             assignee: this.#assignee,
           },
@@ -138,6 +170,12 @@ export class Operator {
       { kind: 'turn.advance', turnId, to: 'running' },
       ...(goesOn && active.status === 'running' ? [] : [moved(taskId, 'running')]),
     ];
+  }
+
+  #isConfirmation(said: string): boolean {
+    const confirms: unknown = this.#confirms(said);
+    assertFits(confirms, flag, 'settings.confirms');
+    return confirms === true;
   }
 
   /** The first answer to a call that is sent again; `commit_id_reused` where it said something else. */
@@ -158,6 +196,10 @@ export class Operator {
     answer: string | readonly NewMessage[],
     options: CompleteOptions = {},
   ): Promise<Receipt> {
+    assertId(turnId, 'turnId');
+    assertChecked(options, COMPLETE);
+    if (typeof answer !== 'string') assertList(answer, 'answer');
+    if (options.besides !== undefined) assertList(options.besides, 'options.besides');
     const messages = typeof answer === 'string' ? [assistantSays([{ type: 'text', text: answer }])] : answer;
     const to = options.awaits === 'approval' ? 'awaiting_approval' : 'completed';
     return this.#end(turnId, 'completed', options, (task) => [
@@ -173,6 +215,9 @@ export class Operator {
     failure: { readonly code: string; readonly message: string },
     options: FailOptions = {},
   ): Promise<Receipt> {
+    assertId(turnId, 'turnId');
+    assertObject(failure, 'failure');
+    assertChecked(options, FAIL);
     const { partial } = options;
     const why: NewMessage = {
       role: 'system',
@@ -205,6 +250,7 @@ export class Operator {
 
   /** The task that awaits approval goes on: `awaiting_approval → running`. `undefined` where none does. */
   async approve(options: Send = {}): Promise<Receipt | undefined> {
+    assertChecked(options, SENT);
     const { active, earlier } = await this.#before(options.idempotencyKey);
     if (earlier) return earlier;
     if (active?.status !== 'awaiting_approval') return undefined;
@@ -223,6 +269,7 @@ export class Operator {
 
   /** The view as it is, then anew with each commit; those that come together may be shown as one. */
   async *watch(options: { readonly lines?: number; readonly signal?: AbortSignal } = {}): AsyncGenerator<OperatorView> {
+    assertChecked(options, WATCH);
     let shown = await this.view(options.lines);
     yield shown;
     for await (const { version, erased } of watchConversation(this.#access, {
@@ -295,6 +342,6 @@ function inTurn(message: NewMessage, turnId: TurnId, task: Task | undefined): Ch
 }
 
 /** What a user said in so many words as fit a line; something where there are none. */
-function firstWords(text: string): string {
-  return preview({ parts: [{ type: 'text', text }] }) || '…';
+function firstWords(said: string): string {
+  return preview({ parts: [{ type: 'text', text: said }] }) || '…';
 }

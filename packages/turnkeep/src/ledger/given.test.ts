@@ -1,0 +1,161 @@
+import { expect, test } from 'vitest';
+import { text } from '../core/changes.testkit.ts';
+import { TurnkeepError } from '../core/errors.ts';
+import { openLedger } from './open.ts';
+
+async function opened() {
+  const space = (await openLedger('memory:')).namespace('n');
+  const conversation = space.conversation('c');
+  const { turnId } = await conversation.submit({ prompt: text('x') });
+  return { space, conversation, turnId };
+}
+
+const none = null as never; // a caller without types may give anything
+
+test('null in place of options or of what is asked is refused with its path', async () => {
+  const { space, conversation, turnId } = await opened();
+  const operator = conversation.operator();
+  const bytes = new Uint8Array(1);
+  const { digest } = await space.attachments.put(bytes);
+  const asks: readonly (readonly [path: string, ask: () => unknown])[] = [
+    ['options', async () => conversation.read(none).next()],
+    ['options', () => conversation.watch(none)],
+    ['options', () => space.watch(none)],
+    ['options', async () => conversation.spawn({ turnId }, none)],
+    ['options', async () => space.conversations(none).next()],
+    ['options', async () => space.memories.get('m', none)],
+    ['options', async () => space.memories.search('x', none)],
+    ['query', async () => space.memories.search(none)],
+    ['filter', async () => space.memories.list(none)],
+    ['range', async () => conversation.usage.byDay(none)],
+    ['options', async () => conversation.commitments.list(none)],
+    ['source', async () => space.attachments.put(none)],
+    ['options', async () => space.attachments.put(bytes, none)],
+    ['options', async () => space.attachments.get(digest, none)],
+    ['range', async () => space.attachments.get(digest, { range: none })],
+    ['options.reader', async () => conversation.info({ reader: none })],
+    ['settings', () => conversation.operator(none)],
+    ['said', async () => operator.send(none)],
+    ['options', async () => operator.send('x', none)],
+    ['answer', async () => operator.complete(turnId, none)],
+    ['failure', async () => operator.fail(turnId, none)],
+    ['options', async () => operator.approve(none)],
+    ['options', async () => operator.watch(none).next()],
+  ];
+  for (const [path, ask] of asks) {
+    await expect(async () => ask()).rejects.toMatchObject({ code: 'invalid_value', details: { path } });
+  }
+});
+
+test('an id that is no text is refused with its path', async () => {
+  const { space, conversation, turnId } = await opened();
+  const operator = conversation.operator();
+  for (const id of [Symbol('id'), 10n, 5, null] as unknown as readonly string[]) {
+    const asks: readonly (readonly [path: string, ask: () => Promise<unknown>])[] = [
+      ['messageId', async () => conversation.message(id)],
+      ['turnId', async () => conversation.siblings(id)],
+      ['turnId', async () => conversation.bindings(id)],
+      ['turnId', async () => conversation.steps(id)],
+      ['turnId', async () => conversation.interrupts(id)],
+      ['turnId', async () => conversation.subAgents(id)],
+      ['turnId', async () => conversation.stop(id, 'x')],
+      ['turnId', async () => conversation.usage.ofTurn(id)],
+      ['usageId', async () => conversation.usage.get(id)],
+      ['operationId', async () => conversation.operation(id)],
+      ['interruptId', async () => conversation.interrupt(id)],
+      ['runId', async () => conversation.runRecord(id)],
+      ['taskId', async () => conversation.tasks.get(id)],
+      ['taskId', async () => conversation.tasks.messages(id)],
+      ['checkpointId', async () => conversation.checkpoints.get(id)],
+      ['checkpointId', async () => conversation.checkpoints.pendingWrites(id, 0)],
+      ['inputId', async () => conversation.inputs.get(id)],
+      ['turnId', async () => operator.complete(id, 'x')],
+      ['turnId', async () => operator.fail(id, { code: 'x', message: 'y' })],
+      ['interruptId', async () => space.answer(id, { by: 'x', response: 1 })],
+      ['subjectId', async () => space.eraseSubject(id, { idempotencyKey: 'k' })],
+      ['memoryId', async () => space.memories.get(id)],
+      ['digest', async () => space.attachments.get(id)],
+      ['digest', async () => space.attachments.stat(id)],
+      ['options.idempotencyKey', async () => conversation.append({ role: 'user', parts: [] }, { idempotencyKey: id })],
+      ['options.idempotencyKey', async () => conversation.spawn({ turnId }, { idempotencyKey: id })],
+      ['options.idempotencyKey', async () => operator.send('x', { idempotencyKey: id })],
+    ];
+    for (const [path, ask] of asks) {
+      await expect(ask()).rejects.toMatchObject({ code: 'invalid_value', details: { path } });
+    }
+  }
+  const leaf = 5 as unknown as string; // null is the root
+  await expect(conversation.window(1, { leaf })).rejects.toMatchObject({ details: { path: 'options.leaf' } });
+});
+
+test('an option of a reading that is none is refused with its path', async () => {
+  const { space, conversation, turnId } = await opened();
+  const misspelt = { misspelt: 1 } as object;
+  const bytes = new Uint8Array(1);
+  const { digest } = await space.attachments.put(bytes);
+  const asks: readonly (readonly [path: string, ask: () => unknown])[] = [
+    ['options', async () => conversation.window(1, misspelt)],
+    ['options', async () => conversation.page(misspelt)],
+    ['options', async () => conversation.read(misspelt).next()],
+    ['options', async () => conversation.search('x', misspelt)],
+    ['options', async () => conversation.graph(misspelt)],
+    ['options', async () => conversation.info(misspelt)],
+    ['options', async () => conversation.state(misspelt)],
+    ['options', async () => conversation.tasks.list(misspelt)],
+    ['options', async () => conversation.commitments.openLoops(misspelt)],
+    ['options', async () => conversation.spawn({ turnId }, misspelt)],
+    ['options', () => conversation.watch(misspelt)],
+    ['range', async () => conversation.usage.byDay(misspelt)],
+    ['range', async () => space.usage.byDay(misspelt)],
+    ['options', async () => space.page(misspelt)],
+    ['options', async () => space.conversations(misspelt).next()],
+    ['options', async () => space.search('x', { ...misspelt, leaf: null } as object)],
+    ['options', () => space.interrupts(misspelt)],
+    ['options', async () => space.collect(misspelt)],
+    ['options', async () => space.memories.search('x', misspelt)],
+    ['options', async () => space.attachments.put(bytes, misspelt)],
+    ['options', async () => space.attachments.get(digest, misspelt)],
+  ];
+  for (const [path, ask] of asks) {
+    await expect(async () => ask()).rejects.toMatchObject({
+      code: 'invalid_value',
+      details: { path: `${path}.misspelt` },
+    });
+  }
+});
+
+test('an option of another kind is refused with its path', async () => {
+  const { space, conversation } = await opened();
+  const wrong = 'x' as never;
+  const asks: readonly (readonly [path: string, ask: () => unknown])[] = [
+    ['damaged', async () => conversation.window(1, { damaged: wrong })],
+    ['untilNow', () => conversation.watch({ untilNow: wrong })],
+    ['signal', () => conversation.watch({ signal: wrong })],
+    ['signal', async () => conversation.search('x', { signal: wrong })],
+    ['order', async () => space.page({ order: wrong })],
+    ['archived', async () => space.page({ archived: wrong })],
+    ['metadata', async () => space.page({ metadata: wrong })],
+    ['embed', async () => space.memories.search('x', { embed: wrong })],
+    ['awaits', async () => conversation.operator().complete('t', 'x', { awaits: wrong })],
+  ];
+  for (const [option, ask] of asks) {
+    await expect(async () => ask()).rejects.toMatchObject({
+      code: 'invalid_value',
+      details: { path: `options.${option}` },
+    });
+  }
+  const late = conversation.operator({ confirms: (async () => false) as never });
+  await expect(late.send('yes')).rejects.toMatchObject({ details: { path: 'settings.confirms' } });
+});
+
+test('an error makes its text of whatever it was given', () => {
+  const circle: { self?: unknown } = {};
+  circle.self = circle;
+  for (const [turnId, words] of [
+    [10n, 'turnId "10n"'],
+    [Symbol('s'), 'turnId symbol'],
+    [circle, 'turnId object'],
+  ] as const) {
+    expect(new TurnkeepError('no_turn', { turnId: turnId as unknown as string }).message).toContain(words);
+  }
+});
