@@ -48,6 +48,25 @@ export interface LedgerSettings {
   readonly attachmentQuotaBytes?: number | undefined;
 }
 
+/** The last millisecond that a date can be of. */
+const LAST_MOMENT = 8_640_000_000_000_000;
+
+/** A clock that answers no time would be written into commits that nobody can read again. */
+function withClockChecked(surroundings: Surroundings): Surroundings {
+  return {
+    sha256: (input) => surroundings.sha256(input),
+    nonce: () => surroundings.nonce(),
+    now() {
+      const now = surroundings.now();
+      if (Number.isSafeInteger(now) && Math.abs(now) <= LAST_MOMENT) return now;
+      throw new TurnkeepError('invalid_value', {
+        path: 'surroundings.now',
+        reason: 'whole milliseconds are asked for',
+      });
+    },
+  };
+}
+
 /** A snapshot of one conversation and what reads it. */
 export interface View {
   readonly tree: Tree;
@@ -68,7 +87,7 @@ export class Access {
     { attachmentQuotaBytes = LIMITS.attachmentQuotaBytes }: LedgerSettings = {},
   ) {
     this.backend = backend;
-    this.surroundings = surroundings;
+    this.surroundings = withClockChecked(surroundings);
     this.mintCommitId = mintCommitId;
     this.attachmentQuotaBytes = attachmentQuotaBytes;
   }

@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest';
 import { text } from '../core/changes.testkit.ts';
 import { TurnkeepError } from '../core/errors.ts';
+import { LIMITS } from '../core/limits.ts';
+import { MemoryBackend } from '../memory/index.ts';
+import { systemSurroundings } from '../platform/surroundings.ts';
 import { openLedger } from './open.ts';
 
 async function opened() {
@@ -158,4 +161,71 @@ test('an error makes its text of whatever it was given', () => {
   ] as const) {
     expect(new TurnkeepError('no_turn', { turnId: turnId as unknown as string }).message).toContain(words);
   }
+});
+
+test('settings of a ledger that are none are refused before anything is opened', async () => {
+  const wrong: readonly (readonly [path: string, options: object])[] = [
+    ['options.misspelt', { misspelt: 1 }],
+    ...[-1, 1.5, Number.NaN, 'x', null].flatMap((value) => [
+      ['options.attachmentQuotaBytes', { attachmentQuotaBytes: value }] as const,
+      ['options.hotMessages', { hotMessages: value }] as const,
+    ]),
+    ['options.mustExist', { mustExist: 'yes' }],
+    ['options.readOnly', { readOnly: 1 }],
+    ['options.surroundings', { surroundings: null }],
+    ['options.surroundings.now', { surroundings: { ...systemSurroundings, now: undefined } }],
+    ['options.surroundings.nonce', { surroundings: { ...systemSurroundings, nonce: 'x' } }],
+    ['options.surroundings.sha256', { surroundings: {} }],
+  ];
+  for (const [path, options] of wrong) {
+    for (const store of ['memory:', new MemoryBackend(systemSurroundings.sha256)]) {
+      await expect(openLedger(store, options)).rejects.toMatchObject({ code: 'invalid_value', details: { path } });
+    }
+  }
+});
+
+test('options of maintenance and of verifying that are none are refused with their path', async () => {
+  const ledger = await openLedger('memory:');
+  const wrong: readonly (readonly [path: string, options: object])[] = [
+    ['options.misspelt', { misspelt: 1 }],
+    ['options.onProgress', { onProgress: 5 }],
+    ['options.signal', { signal: {} }],
+  ];
+  for (const [path, options] of wrong) {
+    await expect(ledger.verify(options)).rejects.toMatchObject({ code: 'invalid_value', details: { path } });
+    await expect(ledger.maintain(options)).rejects.toMatchObject({ code: 'invalid_value', details: { path } });
+  }
+  for (const hotMessages of [-1, 'x', Number.NaN] as readonly unknown[]) {
+    await expect(ledger.maintain({ hotMessages: hotMessages as number })).rejects.toMatchObject({
+      code: 'invalid_value',
+      details: { path: 'options.hotMessages' },
+    });
+  }
+});
+
+test.each([Number.NaN, 1.5, 'x', undefined, 1e20])('a clock that answers %s writes nothing', async (moment) => {
+  const surroundings = { ...systemSurroundings, now: () => moment as number };
+  const conversation = (await openLedger('memory:', { surroundings })).namespace('n').conversation('c');
+  await expect(conversation.create()).rejects.toMatchObject({
+    code: 'invalid_value',
+    details: { path: 'surroundings.now' },
+  });
+  expect(await conversation.exists()).toBe(false);
+});
+
+test('vectors that are none are refused, and a query past its limit', async () => {
+  const { space, conversation } = await opened();
+  await conversation.memories.create({ text: 'likes tea' });
+  for (const vectors of [null, 5, [], [[1], null], [[1], ['x']], [[1], [1, 2]]] as readonly unknown[]) {
+    await expect(space.memories.search('tea', { embed: async () => vectors as never })).rejects.toMatchObject({
+      code: 'invalid_value',
+      details: { path: 'options.embed' },
+    });
+  }
+  const most = 'x'.repeat(LIMITS.queryBytes);
+  expect(await space.memories.search(most)).toEqual([]);
+  await expect(space.memories.search(`${most}x`)).rejects.toMatchObject({
+    code: 'limit_exceeded',
+    details: { limit: 'queryBytes', max: LIMITS.queryBytes, path: 'query' },
+  });
 });

@@ -11,7 +11,6 @@ import { maintainStore } from './maintain.ts';
 import type { MaintenanceOptions, MaintenanceReport } from './maintain.ts';
 import { verifyStore } from './verify.ts';
 import type { VerifyOptions, VerifyReport } from './verify.ts';
-import { assertObject } from './given.ts';
 
 /** An open store. Close it when done: what was accepted is finished first. */
 export class Ledger {
@@ -49,13 +48,11 @@ export class Ledger {
 
   /** Walks everything and reports each fault with its place; see {@link verifyStore}. */
   async verify(options: VerifyOptions = {}): Promise<VerifyReport> {
-    assertObject(options, 'options');
     return verifyStore(this.#access, options);
   }
 
   /** Removes what was erased from every file, cools what is old, and brings indexes up to date; see {@link maintainStore}. */
   async maintain(options: MaintenanceOptions = {}): Promise<MaintenanceReport> {
-    assertObject(options, 'options');
     return maintainStore(this.#access, options);
   }
 

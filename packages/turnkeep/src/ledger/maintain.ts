@@ -1,7 +1,9 @@
 import { assertNotAborted } from './abort.ts';
 import type { Access } from './access.ts';
-import { collectNamespace } from './collect.ts';
+import { COLLECT, collectNamespace } from './collect.ts';
 import type { CollectOptions } from './collect.ts';
+import { assertChecked, callback, count, flag } from './given.ts';
+import type { Checks } from './given.ts';
 
 /** What maintenance does, in this order. */
 export type MaintenanceStep = 'rebuild' | 'collect' | 'cool' | 'catch_up';
@@ -30,12 +32,15 @@ export interface MaintenanceOptions extends CollectOptions {
   readonly onProgress?: ((progress: MaintenanceProgress) => void) | undefined;
 }
 
+const MAINTENANCE: Checks<MaintenanceOptions> = { ...COLLECT, rebuild: flag, hotMessages: count, onProgress: callback };
+
 /**
  * Does by hand what a store does by and by: removes what erased conversations still hold, and attachments that nothing
  * refers to, out of every file, moves old commits into archives, and brings what is derived up to the log. It changes no
  * answer; where it is stopped it goes on the next time.
  */
 export async function maintainStore(access: Access, options: MaintenanceOptions): Promise<MaintenanceReport> {
+  assertChecked(options, MAINTENANCE);
   const { backend } = access;
   const { hotMessages, signal, onProgress } = options;
   let report: MaintenanceReport = { namespaces: 0, rowsRemoved: 0, attachmentsRemoved: 0, commitsCooled: 0 };

@@ -9,9 +9,10 @@ import { scoresOf } from '../core/read/memory-rank.ts';
 import type { Receipt } from '../core/receipt.ts';
 import type { Access, WriteOptions } from './access.ts';
 import type { ConversationAccess } from './conversation-access.ts';
-import { anything, assertChecked, assertFits, callback, count, text } from './given.ts';
+import { anything, assertChecked, callback, count, text } from './given.ts';
 import type { Checks } from './given.ts';
 import { assertPageLimit } from './page-limit.ts';
+import { assertQuery } from './query.ts';
 import { eventOf } from './receipt-event.ts';
 
 /** A memory that was written. */
@@ -110,10 +111,10 @@ export class NamespaceMemories {
 
   /**
    * The memories that answer a query best, in any language and script: by BM25 over words (pairs of characters in scripts
-   * without spaces), case folded. Only those that have a term of the query are found, unless vectors say more.
+   * without spaces), case folded; of a query of `LIMITS.queryBytes` at most. Only those that have a term of the query are found, unless vectors say more.
    */
   async search(query: string, options: MemorySearch = {}): Promise<readonly FoundMemory[]> {
-    assertFits(query, text, 'query');
+    assertQuery(query, 'query');
     assertChecked(options, SEARCH);
     const { limit = 10, embed, ...filter } = options;
     assertPageLimit(limit);
@@ -144,16 +145,23 @@ function byAge(left: Memory, right: Memory): number {
 
 /** The cosine of each text's vector to the query's. */
 async function similarities(embed: Embed, query: string, texts: readonly string[]): Promise<readonly number[]> {
-  const vectors = await embed([query, ...texts]);
-  const [asked, ...rest] = vectors;
-  const isWhole = asked && rest.length === texts.length && vectors.every((vector) => vector.length === asked.length);
-  if (!isWhole || !vectors.flat().every(Number.isFinite)) {
+  const vectors: unknown = await embed([query, ...texts]);
+  if (!areVectors(vectors, texts.length + 1)) {
     throw new TurnkeepError('invalid_value', {
       path: 'options.embed',
       reason: 'one vector for each text is asked for',
     });
   }
+  const [asked = [], ...rest] = vectors;
   return rest.map((vector) => dot(asked, vector) / (Math.sqrt(dot(asked, asked) * dot(vector, vector)) || 1));
+}
+
+/** True for so many lists of numbers, all of one length. */
+function areVectors(vectors: unknown, length: number): vectors is readonly (readonly number[])[] {
+  if (!Array.isArray(vectors) || vectors.length !== length || !vectors.every((vector) => Array.isArray(vector)))
+    return false;
+  const lists = vectors as readonly (readonly unknown[])[];
+  return lists.every((vector) => vector.length === lists[0]?.length && vector.every(Number.isFinite));
 }
 
 function dot(left: readonly number[], right: readonly number[]): number {

@@ -8,7 +8,8 @@ import { isThere } from '../platform/paths.ts';
 import { mintCommitId } from '../platform/random.ts';
 import { systemSurroundings } from '../platform/surroundings.ts';
 import type { LedgerSettings } from './access.ts';
-import { assertObject } from './given.ts';
+import { anything, assertChecked, assertFits, assertObject, callback, count, flag } from './given.ts';
+import type { Checks } from './given.ts';
 import { Ledger } from './ledger.ts';
 
 export interface OpenOptions extends LedgerSettings {
@@ -35,7 +36,7 @@ export interface OpenOptions extends LedgerSettings {
  * untouched.
  */
 export async function openLedger(store: string | Backend, options: OpenOptions = {}): Promise<Ledger> {
-  assertObject(options, 'options');
+  assertOpenOptions(options);
   const surroundings = options.surroundings ?? systemSurroundings;
   const backend = typeof store === 'string' ? await openBackend(store, options) : store;
   assertObject(backend, 'store');
@@ -45,8 +46,8 @@ export async function openLedger(store: string | Backend, options: OpenOptions =
 /** Opens the backend that a URL names. */
 export async function openBackend(url: string, options: OpenOptions = {}): Promise<Backend> {
   const [scheme, place] = splitUrl(url);
+  assertOpenOptions(options);
   const { hotMessages } = options;
-  assertHotMessages(hotMessages);
   if (scheme === 'memory:' && place === '')
     return new MemoryBackend((options.surroundings ?? systemSurroundings).sha256, hotMessages);
   // Each is loaded when asked for: who needs no file needs no driver for one.
@@ -68,9 +69,24 @@ export async function openBackend(url: string, options: OpenOptions = {}): Promi
   throw new TurnkeepError('invalid_value', { path: 'url', reason });
 }
 
-function assertHotMessages(hotMessages: number | undefined): void {
-  if (hotMessages === undefined || (Number.isSafeInteger(hotMessages) && hotMessages >= 0)) return;
-  throw new TurnkeepError('invalid_value', { path: 'options.hotMessages', reason: 'it is no whole number from 0 on' });
+const OPEN: Checks<OpenOptions> = {
+  surroundings: anything,
+  hotMessages: count,
+  mustExist: flag,
+  readOnly: flag,
+  attachmentQuotaBytes: count,
+};
+const SURROUNDINGS: Checks<Surroundings> = { sha256: callback, now: callback, nonce: callback };
+
+function assertOpenOptions(options: OpenOptions): void {
+  assertChecked(options, OPEN);
+  const { surroundings } = options;
+  if (surroundings === undefined) return;
+  assertObject(surroundings, 'options.surroundings');
+  for (const [name, check] of Object.entries(SURROUNDINGS)) {
+    // Whatever else they are to their caller, they may be of a class.
+    assertFits(surroundings[name as keyof Surroundings], check, `options.surroundings.${name}`);
+  }
 }
 
 /** Where the files of a URL's store are; `undefined` where it has none. */

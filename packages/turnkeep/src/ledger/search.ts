@@ -1,8 +1,6 @@
 import { isBlank, fold } from '../core/fold.ts';
 import { TurnkeepError, isTurnkeepError } from '../core/errors.ts';
-import { utf8Length } from '../core/ids.ts';
 import type { ConversationId, NamespaceId, TurnId } from '../core/ids.ts';
-import { LIMITS } from '../core/limits.ts';
 import { Bodies } from '../core/read/bodies.ts';
 import { hitsOfCommit } from '../core/read/search.ts';
 import type { RecordHits, SearchDamage, SearchHit, SearchScope } from '../core/read/search.ts';
@@ -12,6 +10,7 @@ import { assertNotAborted } from './abort.ts';
 import type { Access } from './access.ts';
 import type { ConversationAccess } from './conversation-access.ts';
 import { assertPageLimit } from './page-limit.ts';
+import { assertQuery } from './query.ts';
 import { abortSignal, anything, assertChecked, idOrNull } from './given.ts';
 import type { Checks } from './given.ts';
 
@@ -76,7 +75,7 @@ async function search(
   conversationId: ConversationId | undefined,
   scopeOf: (rows: RowReader) => SearchScope,
 ): Promise<SearchPage> {
-  assertQuery(text);
+  assertQuery(text, 'text');
   if (conversationId === undefined) assertChecked(options, SEARCH);
   else assertChecked(options, SEARCH_ONE);
   const { limit = 20 } = options;
@@ -178,12 +177,4 @@ class Page {
     }
     return undefined;
   }
-}
-
-function assertQuery(text: string): void {
-  if (typeof text !== 'string')
-    throw new TurnkeepError('invalid_value', { path: 'text', reason: 'a text is asked for' });
-  const actual = utf8Length(text);
-  if (actual <= LIMITS.queryBytes) return;
-  throw new TurnkeepError('limit_exceeded', { limit: 'queryBytes', max: LIMITS.queryBytes, actual, path: 'text' });
 }

@@ -7,6 +7,8 @@ import type { Fault, VerifyCursor } from '../core/verify.ts';
 import { afterPoll } from '../platform/timers.ts';
 import { assertNotAborted } from './abort.ts';
 import type { Access } from './access.ts';
+import { abortSignal, assertChecked, callback } from './given.ts';
+import type { Checks } from './given.ts';
 import { verifyAttachments } from './verify-attachments.ts';
 
 /** How far a checking has come. */
@@ -27,6 +29,8 @@ export interface VerifyOptions {
   readonly onProgress?: ((progress: VerifyProgress) => void) | undefined;
 }
 
+const VERIFY: Checks<VerifyOptions> = { signal: abortSignal, onProgress: callback };
+
 const HEADS = 256;
 
 /**
@@ -35,6 +39,7 @@ const HEADS = 256;
  * It reads in slices, each one snapshot, and reports every fault with its place.
  */
 export async function verifyStore(access: Access, options: VerifyOptions): Promise<VerifyReport> {
+  assertChecked(options, VERIFY);
   const faults: Fault[] = [];
   let progress: VerifyProgress = { conversations: 0, commits: 0, records: 0, attachments: 0 };
   await orFault(faults, 'no namespace was checked', async () => {
