@@ -50,6 +50,8 @@ export const LIMITS = {
   amountDigits: 64,
   /** Bytes of the draft of a turn; what comes after it is in the message alone. */
   draftBytes: 262_144,
+  /** Milliseconds of a time to live: the longest that a timer runs. */
+  ttlMs: 2_147_483_647,
   /** Messages of one window or page. */
   pageMessages: 1_000,
   /** Rows of one listing page. */

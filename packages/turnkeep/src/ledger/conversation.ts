@@ -45,7 +45,7 @@ import { assertWriteOptions } from './access.ts';
 import type { Access, View, WriteOptions } from './access.ts';
 import { reconnect } from './agent/follow.ts';
 import type { DraftEvent, FollowOptions } from './agent/follow.ts';
-import { resumeTurn, runTurn } from './agent/run.ts';
+import { assertReady, resumeNew, resumeTurn, runTurn } from './agent/run.ts';
 import type { AgentTurnStart, ResumeOptions, RunOptions } from './agent/run.ts';
 import type { TurnOutcome } from './agent/outcome.ts';
 import type { Agent } from './agent/turn-run.ts';
@@ -367,8 +367,10 @@ export class Conversation {
 
   /** Starts the next turn with the input that waits longest, and runs an agent at it; `undefined` where none waits. */
   async runNext(agent: Agent, options: ResumeOptions = {}): Promise<TurnOutcome | undefined> {
+    assertReady(agent, options);
     const turn = await this.inputs.startNext();
-    return turn && this.resume(turn.turnId, agent, options);
+    const place = { access: this.#access, conversation: this };
+    return turn && resumeNew(place, turn.turnId, agent, options);
   }
 
   /** Cancels a turn from anywhere, whoever works on it; what was drafted is kept as an incomplete message. */

@@ -317,6 +317,10 @@ test('an option that is none, and a time to live that is none, are refused befor
   for (const more of [{ ttl: 5 }, { ttlMs: 0 }, { ttlMs: Number.NaN }, { idempotencyKey: '' }]) {
     await expect(conversation.run(ASKED, agent, { ...KEY, ...more })).rejects.toMatchObject({ code: 'invalid_value' });
   }
+  const forever = conversation.run(ASKED, agent, { ...KEY, ttlMs: LIMITS.ttlMs + 1 });
+  await expect(forever).rejects.toMatchObject({ code: 'limit_exceeded', details: { limit: 'ttlMs' } });
+  await expect(conversation.run(ASKED, undefined as never, KEY)).rejects.toMatchObject({ code: 'invalid_value' });
+  await expect(conversation.runNext(undefined as never)).rejects.toMatchObject({ code: 'invalid_value' });
   expect(await conversation.exists()).toBe(false);
 });
 

@@ -222,8 +222,12 @@ export class AgentTurn {
   async complete({ messages = [], usage, expect }: Completion = {}): Promise<Receipt> {
     this.#work.assertNotEnded();
     const { turnId } = this;
+    if (!Array.isArray(messages)) {
+      const answer = messages as unknown as Json;
+      throw new TurnkeepError('not_completed', { turnId, reason: 'invalid_value', answer });
+    }
     this.#work.at('answer_ready');
-    const appends = messages.map((message): Change => ({ kind: 'message.append', turnId, message }));
+    const appends = messages.map((message: NewMessage): Change => ({ kind: 'message.append', turnId, message }));
     try {
       const { runId } = this.#work.writer.hold;
       const changes: readonly Change[] = [

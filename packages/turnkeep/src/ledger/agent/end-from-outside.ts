@@ -13,7 +13,13 @@ import { persist } from './persist.ts';
 import { endKeeping } from './unfinished.ts';
 
 /** Refusals that say that somebody else took or ended the turn in between. */
-export const LOST_RACE: ReadonlySet<ErrorCode> = new Set(['fenced', 'attempt_exists', 'turn_terminal', 'no_attempt']);
+export const LOST_RACE: ReadonlySet<ErrorCode> = new Set([
+  'fenced',
+  'attempt_exists',
+  'turn_terminal',
+  'no_attempt',
+  'run_ended',
+]);
 
 /** How a turn ends for somebody who does not work on it. */
 export interface End {

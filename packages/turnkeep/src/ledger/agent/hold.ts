@@ -104,7 +104,14 @@ function holderIn({ held }: Found): Fence {
 }
 
 /** Refusals that say that somebody else was quicker. */
-const TAKEN: ReadonlySet<ErrorCode> = new Set(['fenced', 'attempt_exists', 'checkpoint_exists', 'illegal_transition']);
+const TAKEN: ReadonlySet<ErrorCode> = new Set([
+  'fenced',
+  'fence_required',
+  'attempt_exists',
+  'checkpoint_exists',
+  'illegal_transition',
+  'run_ended',
+]);
 
 async function take(
   access: ConversationAccess,

@@ -3,7 +3,9 @@ import { isTerminal } from '../../core/rules/turn-states.ts';
 import { ownTurn } from '../../core/tree/path.ts';
 import { pause } from '../../platform/timers.ts';
 import type { ConversationAccess } from '../conversation-access.ts';
+import { findTurn } from './hold.ts';
 import type { Hold } from './hold.ts';
+import { readBeat } from './lease.ts';
 
 const LOOK_MS = 50;
 
@@ -47,6 +49,22 @@ export function watchOwnership(
       else await pause(LOOK_MS);
     }
     looking = false;
+  }
+}
+
+/** How long whoever took a turn to end it has for that, in looks. */
+const MAX_LOOKS = 100;
+
+/**
+ * Waits for the end of a turn that somebody took to end it, in a commit of its own: an owner that means to work shows that it
+ * lives before it takes a turn, whoever ends one never does.
+ */
+export async function endOfTaken(access: ConversationAccess, { turnId, fence }: Hold): Promise<void> {
+  for (let looks = 0; looks < MAX_LOOKS; looks++) {
+    const { state, held } = await findTurn(access, turnId);
+    if (!held || held.token === fence.token || isTerminal(state) || state === 'waiting') return;
+    if (await readBeat(access, held.attempt)) return;
+    await pause(LOOK_MS);
   }
 }
 

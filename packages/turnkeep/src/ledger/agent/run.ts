@@ -1,12 +1,17 @@
 import type { Change, StepSettle, TurnSubmit } from '../../core/change.ts';
-import { TurnkeepError } from '../../core/errors.ts';
+import { TurnkeepError, isTurnkeepError } from '../../core/errors.ts';
 import { assertId } from '../../core/ids.ts';
 import type { TurnId } from '../../core/ids.ts';
+import { LIMITS } from '../../core/limits.ts';
+import { isTerminal } from '../../core/rules/turn-states.ts';
+import { assertNotAborted } from '../abort.ts';
 import type { WriteOptions } from '../access.ts';
 import { assertOptions } from '../given.ts';
 import { eventOf } from '../receipt-event.ts';
 import type { AtBoundary } from './turn-work.ts';
-import { firstCheckpoint, hold } from './hold.ts';
+import { endFromOutside, LOST_RACE } from './end-from-outside.ts';
+import { givenUp, isTimeout } from './given-up.ts';
+import { findTurn, firstCheckpoint, hold } from './hold.ts';
 import { outcomeOf } from './outcome.ts';
 import type { TurnOutcome } from './outcome.ts';
 import { persist } from './persist.ts';
@@ -52,7 +57,7 @@ export async function runTurn(
 ): Promise<TurnOutcome> {
   assertOptions(options, RUN_OPTIONS);
   const { idempotencyKey, expect, ...resuming } = options;
-  assertTtl(resuming.ttlMs);
+  assertReady(agent, resuming);
   assertId(idempotencyKey, 'options.idempotencyKey');
   const submit: Change = { ...turn, kind: 'turn.submit', operationId: idempotencyKey };
   const receipt = await persist(place.access, () => [submit, firstCheckpoint(idempotencyKey)], {
@@ -61,7 +66,44 @@ export async function runTurn(
   });
   const turnId = eventOf(receipt, 'turn.submit')['turnId'] as TurnId;
   options.atBoundary?.('submitted');
-  return resumeTurn(place, turnId, agent, resuming);
+  return resumeNew(place, turnId, agent, resuming);
+}
+
+/** Takes up a turn that was just made. Where its caller gives up before anybody holds it, it ends as any that is given up. */
+export async function resumeNew(
+  place: Workplace,
+  turnId: TurnId,
+  agent: Agent,
+  options: ResumeOptions,
+): Promise<TurnOutcome> {
+  try {
+    return await resumeTurn(place, turnId, agent, options);
+  } catch (error) {
+    const { signal } = options;
+    if (!signal || !isTurnkeepError(error, 'aborted')) throw error;
+    const found = await findTurn(place.access, turnId);
+    if (found.held || isTerminal(found.state)) throw error;
+    const receipt = await endFromOutside(place.access, turnId, found, { agent: 'run', ...givenUp(signal) }).catch(
+      (failure: unknown) => {
+        // Somebody took it in between: it is theirs.
+        throw isTurnkeepError(failure) && LOST_RACE.has(failure.code) ? error : failure;
+      },
+    );
+    if (isTimeout(signal.reason)) throw signal.reason;
+    return { turnId, state: 'cancelled', receipt };
+  }
+}
+
+/** Refuses what no turn could be run with, before there is one; throws `aborted` where the caller gave up by then. */
+export function assertReady(agent: Agent, { ttlMs, signal }: ResumeOptions): void {
+  assertAgent(agent);
+  assertTtl(ttlMs);
+  assertNotAborted(signal);
+}
+
+function assertAgent(agent: unknown): void {
+  if (typeof agent === 'function') return;
+  throw new TurnkeepError('invalid_value', { path: 'agent', reason: 'a function is asked for' });
 }
 
 /** Takes a turn up where it stopped; see `Conversation.resume`. */
@@ -73,14 +115,23 @@ export async function resumeTurn(
 ): Promise<TurnOutcome> {
   assertOptions(options, RESUME_OPTIONS);
   const { signal, ttlMs = DEFAULT_TTL_MS } = options;
+  assertAgent(agent);
   assertTtl(ttlMs);
   const held = await hold(place.access, turnId, { agent: options.agent ?? 'agent', ttlMs, signal });
   if (!held) return outcomeOf(place.access, turnId);
   return new TurnRun(place, held, options).run(agent);
 }
 
-/** Throws `invalid_value` unless it is a time that can pass. */
+/** Throws `invalid_value` unless it is a time that can pass, and `limit_exceeded` where no timer runs so long. */
 export function assertTtl(ttlMs: number | undefined): void {
+  if (ttlMs !== undefined && ttlMs > LIMITS.ttlMs && Number.isFinite(ttlMs)) {
+    throw new TurnkeepError('limit_exceeded', {
+      limit: 'ttlMs',
+      max: LIMITS.ttlMs,
+      actual: ttlMs,
+      path: 'options.ttlMs',
+    });
+  }
   if (ttlMs === undefined || (Number.isFinite(ttlMs) && ttlMs > 0)) return;
   throw new TurnkeepError('invalid_value', { path: 'options.ttlMs', reason: 'milliseconds above 0 are asked for' });
 }

@@ -1,5 +1,6 @@
 import { isTurnkeepError } from '../../core/errors.ts';
 import type { TurnId } from '../../core/ids.ts';
+import { assertShape, shortText } from '../../core/shapes.ts';
 import { isTerminal } from '../../core/rules/turn-states.ts';
 import type { ConversationAccess } from '../conversation-access.ts';
 import { endFromOutside, LOST_RACE } from './end-from-outside.ts';
@@ -12,6 +13,7 @@ import type { TurnOutcome } from './outcome.ts';
  * message, and its owner is told. A turn that has ended is answered as it ended.
  */
 export async function stopTurn(access: ConversationAccess, turnId: TurnId, reason: string): Promise<TurnOutcome> {
+  assertShape(shortText, reason, 'reason');
   const how = { to: 'cancelled' as const, agent: 'stop', code: 'stopped', message: reason };
   for (;;) {
     const found = await findTurn(access, turnId);

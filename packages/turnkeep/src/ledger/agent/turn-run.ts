@@ -1,6 +1,6 @@
 import type { Change, StepSettle } from '../../core/change.ts';
-import { isTurnkeepError } from '../../core/errors.ts';
-import type { ErrorCode, TurnkeepError } from '../../core/errors.ts';
+import { isTurnkeepError, TurnkeepError } from '../../core/errors.ts';
+import type { ErrorCode } from '../../core/errors.ts';
 import type { NewMessage } from '../../core/message.ts';
 import { readInterrupt } from '../../core/read/agent.ts';
 import type { Receipt } from '../../core/receipt.ts';
@@ -10,10 +10,11 @@ import type { Conversation } from '../conversation.ts';
 import { eventOf } from '../receipt-event.ts';
 import { AgentTurn } from './agent-turn.ts';
 import { DraftWriter } from './draft.ts';
+import { givenUp } from './given-up.ts';
 import type { Hold } from './hold.ts';
 import { outcomeOf } from './outcome.ts';
 import type { TurnOutcome } from './outcome.ts';
-import { watchOwnership } from './ownership.ts';
+import { endOfTaken, watchOwnership } from './ownership.ts';
 import { messageOf } from './message-of.ts';
 import { TurnWaits, TurnWork } from './turn-work.ts';
 import type { AtBoundary } from './turn-work.ts';
@@ -40,6 +41,9 @@ export interface TurnRunOptions {
 
 /** Refusals that say that the turn is not this run's any more. */
 const LOST: ReadonlySet<ErrorCode> = new Set(['fenced', 'no_attempt', 'turn_terminal', 'erased']);
+
+/** How often a run starts its agent's function anew because what it asked was answered at once; then it lets the turn go. */
+const MAX_ROUNDS = 256;
 
 /** One run at one turn, from its hold to whatever ends it. */
 export class TurnRun {
@@ -69,11 +73,13 @@ export class TurnRun {
     const stopWatching = watchOwnership(this.#access, this.#hold, (error) => void this.#stop(error));
     try {
       await this.#settleAsTold();
-      for (;;) {
+      for (let rounds = 0; rounds < MAX_ROUNDS; rounds++) {
         const outcome = await this.#outcome(await this.#doWork(agent));
         if (outcome !== 'again') return outcome;
         this.#work.forgetWaits();
       }
+      const limit = { limit: 'rounds', max: MAX_ROUNDS, path: 'agent' };
+      return await this.#letGo(new TurnkeepError('limit_exceeded', limit));
     } finally {
       stopWatching();
       this.#writer.close();
@@ -98,9 +104,11 @@ export class TurnRun {
   /** Runs the agent's function until it ends or the turn is cut off. Answers what it threw, if it did. */
   async #doWork(agent: Agent): Promise<{ readonly thrown?: unknown }> {
     const { signal } = this.#work;
+    let cutOff: (() => void) | undefined;
     const cut = new Promise<never>((_, reject) => {
-      if (signal.aborted) reject(signal.reason as Error);
-      signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+      cutOff = () => reject(signal.reason as Error);
+      if (signal.aborted) cutOff();
+      else signal.addEventListener('abort', cutOff);
     });
     cut.catch(() => undefined);
     try {
@@ -113,6 +121,8 @@ export class TurnRun {
     } catch (error) {
       await Promise.race([this.#work.settled(), cut]).catch(() => undefined);
       return { thrown: signal.aborted ? signal.reason : error };
+    } finally {
+      if (cutOff) signal.removeEventListener('abort', cutOff);
     }
   }
 
@@ -185,10 +195,9 @@ export class TurnRun {
   async #fail(thrown: unknown): Promise<TurnOutcome> {
     const { turnId } = this.#hold;
     const { signal } = this.#options;
-    const cancelled = signal?.aborted === true && !isTimeout(signal.reason);
-    const code = cancelled ? 'cancelled' : signal?.aborted ? 'deadline' : 'agent_failed';
-    const to = cancelled ? 'cancelled' : 'failed';
-    const how = { to, reason: { code, message: messageOf(thrown) } } as const;
+    const failed = { to: 'failed', code: 'agent_failed', message: messageOf(thrown) } as const;
+    const { to, code, message } = signal?.aborted ? givenUp(signal) : failed;
+    const how = { to, reason: { code, message } };
     let receipt: Receipt;
     try {
       this.#isEnding = true;
@@ -201,7 +210,7 @@ export class TurnRun {
     }
     await cancelSubAgents(this.#access, turnId);
     await this.#clear();
-    if (!cancelled) throw thrown;
+    if (to === 'failed') throw thrown;
     return { turnId, state: 'cancelled', receipt };
   }
 
@@ -211,6 +220,7 @@ export class TurnRun {
     await this.#draft.silence();
     await lease.end();
     try {
+      await endOfTaken(this.#access, this.#hold);
       const outcome = await outcomeOf(this.#access, turnId);
       await this.#draft.remove();
       return outcome;
@@ -225,8 +235,4 @@ export class TurnRun {
     await this.#draft.remove();
     await this.#hold.lease.end();
   }
-}
-
-function isTimeout(reason: unknown): boolean {
-  return reason instanceof Error && reason.name === 'TimeoutError';
 }

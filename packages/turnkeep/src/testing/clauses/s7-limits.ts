@@ -384,6 +384,7 @@ const ELSEWHERE: { readonly [Limit in LimitName]?: string } = {
   pageRows: 'the cases of readings',
   queryBytes: 'the cases of readings',
   draftBytes: 'a draft is no commit: the tests of agents show it',
+  ttlMs: 'a time to live is no part of a commit: the tests of agents show it',
   attachmentBytes: 'R11: a smaller one of the call is refused in the same way',
   attachmentQuotaBytes: 'R11: a smaller one of the ledger is refused in the same way',
   queuedCommits: 'a backend that queues nothing never refuses for it: each that does has a test of its own',

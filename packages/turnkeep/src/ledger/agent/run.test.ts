@@ -1,0 +1,132 @@
+import { describe, expect, test } from 'vitest';
+import { isTurnkeepError } from '../../core/errors.ts';
+import { ASKED, opened, said, text } from './agent.testkit.ts';
+import type { AgentTurn } from './agent-turn.ts';
+import type { Agent } from './turn-run.ts';
+
+const KEY = { idempotencyKey: 'turn-1' };
+const answers: Agent = async () => [{ role: 'assistant', parts: [text('here')] }];
+const silent: Agent = () => new Promise<never>(() => undefined);
+
+describe('a caller who gives up', () => {
+  test('before the turn is submitted has none', async () => {
+    const { conversation } = opened();
+    const gone = conversation.run(ASKED, answers, { ...KEY, signal: AbortSignal.abort() });
+    await expect(gone).rejects.toMatchObject({ code: 'aborted' });
+    expect(await conversation.exists()).toBe(false);
+  });
+
+  test('before anybody holds the turn leaves none behind that is in the way', async () => {
+    const late = Object.assign(new Error('late'), { name: 'TimeoutError' });
+    for (const [reason, state, answer] of [
+      [new Error('never mind'), 'cancelled', 'cancelled'],
+      [late, 'failed', late],
+    ] as const) {
+      const { conversation } = opened();
+      const caller = new AbortController();
+      const atBoundary = (boundary: string) => {
+        if (boundary === 'submitted') caller.abort(reason);
+      };
+      const run = conversation.run(ASKED, answers, { ...KEY, signal: caller.signal, atBoundary });
+      const told: unknown = await run.then(
+        (outcome) => outcome.state,
+        (error: unknown) => error,
+      );
+      expect(told).toBe(answer);
+      expect((await conversation.graph()).map((turn) => turn.state)).toEqual([state]);
+      expect(await conversation.openOperations()).toEqual([]);
+      expect((await conversation.run(ASKED, answers, { idempotencyKey: 'turn-2' })).state).toBe('completed');
+    }
+  });
+
+  test('before the next turn leaves the input that waits', async () => {
+    const { conversation } = opened();
+    await conversation.run(
+      ASKED,
+      async () => void (await conversation.submit({ prompt: [text('and then?')], whenBusy: 'enqueue' })),
+      KEY,
+    );
+    await expect(conversation.runNext(answers, { signal: AbortSignal.abort() })).rejects.toMatchObject({
+      code: 'aborted',
+    });
+    expect((await conversation.runNext(answers))?.state).toBe('completed');
+  });
+});
+
+test('of two that run one turn at once the second is told that it is held', async () => {
+  for (let round = 0; round < 5; round++) {
+    const { conversation } = opened();
+    const agent: Agent = async (turn) => {
+      await turn.step('s', async () => new Promise<void>((resolve) => setImmediate(resolve)));
+      return [{ role: 'assistant', parts: [text('here')] }];
+    };
+    const both = await Promise.allSettled([conversation.run(ASKED, agent, KEY), conversation.run(ASKED, agent, KEY)]);
+    const refusals = both.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []));
+    for (const refusal of refusals) expect(refusal).toMatchObject({ code: 'turn_held' });
+    expect(await said(conversation)).toEqual(['user: a question', 'assistant: here']);
+  }
+});
+
+test('an agent that answers what no messages are has its answer handed back, and its turn goes on', async () => {
+  for (const answer of ['Done', { role: 'assistant', parts: [text('hi')] }, [{ role: 'assistant', content: 'hi' }]]) {
+    const { conversation } = opened();
+    const error = await conversation.run(ASKED, async () => answer as never, KEY).catch((thrown: unknown) => thrown);
+    if (!isTurnkeepError(error, 'not_completed')) throw error;
+    expect(error.details).toMatchObject({ reason: 'invalid_value', answer });
+    expect((await conversation.run(ASKED, answers, KEY)).state).toBe('completed');
+  }
+});
+
+describe('a stop', () => {
+  test('without a reason, or one past its limit, is refused before anything is written', async () => {
+    const { conversation } = opened();
+    const { turnId, version } = await conversation.submit(ASKED);
+    await expect(conversation.stop(turnId, undefined as never)).rejects.toMatchObject({ code: 'invalid_value' });
+    await expect(conversation.stop(turnId, 'x'.repeat(5_000))).rejects.toMatchObject({ code: 'limit_exceeded' });
+    expect((await conversation.info()).version).toBe(version);
+  });
+
+  test('that has only taken the turn yet is waited for by whoever ran it', async () => {
+    const { conversation } = opened();
+    const aborted = async (turn: AgentTurn) =>
+      new Promise<void>((resolve) => turn.signal.addEventListener('abort', () => resolve()));
+    const outcome = await conversation.run(
+      ASKED,
+      async (turn) => {
+        const { turnId } = turn;
+        await conversation.commit([
+          { kind: 'run.start', runId: 'stops', agent: 'stop' },
+          { kind: 'attempt.takeover', attempt: 'stop', turnId, fromToken: 1, runId: 'stops' },
+        ]);
+        await aborted(turn);
+        // The run has been told, and looks how the turn ended: it has not yet.
+        setImmediate(() => {
+          const end = { kind: 'turn.advance', turnId, to: 'cancelled' } as const;
+          void conversation.commit([end], { fence: { attempt: 'stop', token: 2 } });
+        });
+        await silent(turn);
+      },
+      KEY,
+    );
+    expect(outcome.state).toBe('cancelled');
+  });
+});
+
+test('an agent that asks anew without end is let go of', async () => {
+  const { conversation, space } = opened();
+  let asked = 0;
+  const agent: Agent = async (turn) => {
+    const interruptId = `i${(asked += 1)}`;
+    const asking = turn.interrupt({ interruptId, type: 'input', payload: null });
+    const answering = turn.step(interruptId, async () => {
+      await asking.catch(() => undefined);
+      await space.answer(interruptId, { by: 'ann', response: null });
+    });
+    await Promise.all([asking, answering]);
+  };
+  await expect(conversation.run(ASKED, agent, KEY)).rejects.toMatchObject({
+    code: 'limit_exceeded',
+    details: { limit: 'rounds' },
+  });
+  expect((await conversation.graph())[0]?.state).toBe('running');
+});
