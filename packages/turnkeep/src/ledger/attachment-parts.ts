@@ -1,5 +1,5 @@
 import { TurnkeepError } from '../core/errors.ts';
-import { assertNotAborted } from './abort.ts';
+import { assertNotAborted, orAborted } from './abort.ts';
 
 /** Bytes as a caller hands them in: all at once, or one chunk after the other, of any length. */
 export type AttachmentSource =
@@ -19,7 +19,7 @@ export async function* partsOf(
 ): AsyncGenerator<Uint8Array> {
   let part = new Uint8Array(partBytes);
   let filled = 0;
-  for await (const chunk of chunksOf(source)) {
+  for await (const chunk of chunksOf(source, signal)) {
     assertNotAborted(signal);
     if (!(chunk instanceof Uint8Array)) throw notBytes();
     for (let at = 0; at < chunk.length;) {
@@ -37,7 +37,32 @@ export async function* partsOf(
   if (filled > 0) yield part.slice(0, filled);
 }
 
-function chunksOf(source: AttachmentSource): AsyncIterable<unknown> | Iterable<unknown> {
+/** The chunks of a source, until the caller gives up, also while the source is silent. */
+async function* chunksOf(source: AttachmentSource, signal: AbortSignal | undefined): AsyncGenerator<unknown> {
+  const chunks = iteratorOf(source);
+  let is: 'given' | 'asked' | 'ended' = 'given';
+  try {
+    for (;;) {
+      assertNotAborted(signal);
+      is = 'asked';
+      const next = await orAborted(Promise.resolve(chunks.next()), signal);
+      is = next.done === true ? 'ended' : 'given';
+      if (next.done === true) return;
+      yield next.value;
+    }
+  } finally {
+    if (is === 'given') await chunks.return?.();
+    // One that is silent answers this no sooner than what it was asked before: it is told, and not waited for.
+    if (is === 'asked') void Promise.resolve(chunks.return?.()).catch(() => undefined);
+  }
+}
+
+function iteratorOf(source: AttachmentSource): AsyncIterator<unknown> | Iterator<unknown> {
+  const chunks = iterableOf(source);
+  return Symbol.asyncIterator in chunks ? chunks[Symbol.asyncIterator]() : chunks[Symbol.iterator]();
+}
+
+function iterableOf(source: AttachmentSource): AsyncIterable<unknown> | Iterable<unknown> {
   if (source instanceof Uint8Array) return [source];
   const isIterable =
     typeof source === 'object' && source !== null && (Symbol.asyncIterator in source || Symbol.iterator in source);

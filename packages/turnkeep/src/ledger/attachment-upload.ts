@@ -10,7 +10,7 @@ import type { AttachmentSource } from './attachment-parts.ts';
 export interface PutOptions {
   /** Bytes that the source may have; `LIMITS.attachmentBytes` when absent, and at most. */
   readonly maxBytes?: number | undefined;
-  /** Gives up between two chunks. */
+  /** Gives up, also while the source is silent. */
   readonly signal?: AbortSignal | undefined;
 }
 

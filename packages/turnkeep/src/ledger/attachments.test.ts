@@ -172,3 +172,39 @@ test('a source that is not read to its end is told so', async () => {
   });
   expect(ended).toBe(true);
 });
+
+test.each(['a stream', 'chunks'])('a source that is silent is given up with the signal: %s', async (what) => {
+  const { attachments } = (await openLedger('memory:')).namespace('n');
+  const given = new AbortController();
+  let isTold = false;
+  const silent: AsyncIterable<Uint8Array> = {
+    [Symbol.asyncIterator]: () => ({
+      async next() {
+        queueMicrotask(() => given.abort(new Error('too long')));
+        return new Promise<never>(() => undefined);
+      },
+      async return() {
+        isTold = true;
+        return { done: true, value: undefined };
+      },
+    }),
+  };
+  const stream = new ReadableStream<Uint8Array>({
+    async pull() {
+      given.abort(new Error('too long'));
+      return new Promise<never>(() => undefined);
+    },
+  });
+  const putting = attachments.put(what === 'chunks' ? silent : stream, { signal: given.signal });
+  await expect(putting).rejects.toMatchObject({ code: 'aborted', details: { reason: 'Error: too long' } });
+  expect(isTold).toBe(what === 'chunks');
+});
+
+test('what a source throws is thrown on', async () => {
+  const { attachments } = (await openLedger('memory:')).namespace('n');
+  const failing = async function* (): AsyncGenerator<Uint8Array> {
+    yield new Uint8Array(1);
+    throw new RangeError('no more');
+  };
+  await expect(attachments.put(failing(), { signal: new AbortController().signal })).rejects.toThrow(RangeError);
+});
