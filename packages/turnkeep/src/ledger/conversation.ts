@@ -494,6 +494,9 @@ export class Conversation {
    * What to hand a model: instructions, summary, transcript, working state, commitments, constraints, decisions and memories,
    * within a budget of tokens, as a request that the provider takes. It says what it left out and why. `summary_required`
    * is an answer where the policy asks for summaries; `context_too_large` where not even the last message fits.
+   *
+   * A turn that was just submitted is not the active leaf until it starts: its question comes in with
+   * `leaf: turn.turnId`.
    */
   async context(policy: ContextPolicy): Promise<ContextAnswer> {
     return contextOf(this.#access, policy);

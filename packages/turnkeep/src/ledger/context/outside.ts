@@ -1,5 +1,6 @@
 import type { Part } from '../../core/message.ts';
 import type { ConversationAccess } from '../conversation-access.ts';
+import { assertFits, text } from '../given.ts';
 import { NamespaceMemories } from '../memories.ts';
 import type { ContextMemory, ContextPolicy } from './policy.ts';
 import type { Line } from './transcript.ts';
@@ -36,7 +37,9 @@ export async function attachmentUrls(
   const digests = new Set(lines.flatMap(({ message }) => digestsIn(message.parts)));
   for (const digest of digests) {
     const url = await attachmentUrl(digest);
-    if (url !== undefined) urls.set(digest, url);
+    if (url === undefined) continue;
+    assertFits(url, text, 'policy.attachmentUrl');
+    urls.set(digest, url);
   }
   return urls;
 }

@@ -4,6 +4,8 @@ import { parseJson } from '../../core/json.ts';
 import type { Json } from '../../core/json.ts';
 import { FORMAT_NAMES } from '../../formats/format.ts';
 import type { RenderOptions } from '../../formats/format.ts';
+import { anything, assertChecked, callback, idOrNull, text } from '../given.ts';
+import type { Checks } from '../given.ts';
 import type { MemorySearch } from '../memories.ts';
 import type { TokenCounter } from './tokens.ts';
 
@@ -57,12 +59,16 @@ export interface ContextPolicy {
   readonly fileTokens?: number | undefined;
   /**
    * Where a provider finds an attachment: a URL, or its bytes as a data URL. It is asked once for each attachment that may be
-   * shown. Where it says nothing, a line of text stands in the file's place.
+   * shown. Where it says nothing (`undefined`), a line of text stands in the file's place; `invalid_value` where it says what is
+   * no text.
    */
   readonly attachmentUrl?: ((digest: string) => Promise<string | undefined> | string | undefined) | undefined;
-  /** Absent: the active leaf. */
+  /**
+   * Which path is told. Absent: that of the active leaf, which a turn that was submitted and has not started is no part of:
+   * name it (`leaf: turn.turnId`), so that its question is the last message. `null`: the root.
+   */
   readonly leaf?: TurnId | null | undefined;
-  /** Absent: the tokenizer of OpenAI's present models. */
+  /** Absent: the tokenizer of OpenAI's present models. `invalid_value` where it does not answer a whole number from 0 on. */
   readonly counter?: TokenCounter | undefined;
 }
 
@@ -84,8 +90,48 @@ export interface FullPolicy extends RenderOptions {
   readonly leaf: TurnId | null | undefined;
 }
 
+const MEMORIES: Checks<ContextMemories> = {
+  found: memoriesFound,
+  query: text,
+  limit: anything,
+  type: text,
+  subject: text,
+  embed: callback,
+};
+
+// What is anything here is checked as it is filled in.
+const POLICY: Checks<ContextPolicy> = {
+  format: anything,
+  budgetTokens: anything,
+  reserveOutputTokens: anything,
+  instructions: text,
+  tools: anything,
+  window: anything,
+  batchTurns: anything,
+  whenFull: anything,
+  summaryMessages: anything,
+  notesTokens: anything,
+  memories: anything,
+  decisions: anything,
+  fileTokens: anything,
+  attachmentUrl: callback,
+  leaf: idOrNull,
+  counter: (value) =>
+    typeof (value as Partial<TokenCounter> | null)?.count === 'function'
+      ? undefined
+      : 'an object with count is asked for',
+};
+
+function memoriesFound(value: unknown): string | undefined {
+  const isMemory = (one: Partial<ContextMemory> | null | undefined) =>
+    typeof one?.memoryId === 'string' && typeof one.text === 'string';
+  return Array.isArray(value) && value.every(isMemory) ? undefined : 'a list of memoryId and text is asked for';
+}
+
 /** Checks a policy and fills in what it leaves open; `invalid_value` with the path of the fault. */
 export function fullPolicy(policy: ContextPolicy): FullPolicy {
+  assertChecked(policy, POLICY, 'policy');
+  if (policy.memories !== undefined) assertChecked(policy.memories, MEMORIES, 'policy.memories');
   const { format, whenFull = 'leave_out', instructions = '', memories } = policy;
   assertOneOf(
     format,
@@ -93,7 +139,6 @@ export function fullPolicy(policy: ContextPolicy): FullPolicy {
     'format',
   );
   assertOneOf(whenFull, ['leave_out', 'summarize'], 'whenFull');
-  if (typeof instructions !== 'string') throw invalid('instructions', 'a text is asked for');
   return {
     format,
     whenFull,

@@ -3,12 +3,14 @@ import { isTurnkeepError, TurnkeepError } from '../../core/errors.ts';
 import type { TurnId } from '../../core/ids.ts';
 import type { Fence } from '../../core/message.ts';
 import type { ConversationAccess } from '../conversation-access.ts';
+import { abortSignal, anything, assertChecked, assertFits, assertObject, callback, text } from '../given.ts';
+import type { Checks } from '../given.ts';
 import { contextOf } from './context.ts';
 import type { ContextAnswer, SummaryRequired } from './context.ts';
 import type { ContextPolicy } from './policy.ts';
-import { defaultCounter } from './tokens.ts';
+import { counterOnce, defaultCounter } from './tokens.ts';
 
-/** Makes the text of a summary: of the previous one and the messages after it, within `maxTokens`. */
+/** Makes the text of a summary: of the previous one and the messages after it, within `maxTokens`; `invalid_value` where it is none. */
 export type Summarizer = (ask: SummaryRequired, signal: AbortSignal | undefined) => Promise<string>;
 
 export interface SummarizeOptions {
@@ -18,6 +20,9 @@ export interface SummarizeOptions {
   readonly fence?: Fence | undefined;
   readonly signal?: AbortSignal | undefined;
 }
+
+// The commit checks the fence.
+const SUMMARIZE: Checks<SummarizeOptions> = { passes: anything, fence: anything, signal: abortSignal };
 
 /**
  * The context, with summaries made and committed until it fits. Where the passes do not suffice the last answer is handed
@@ -29,6 +34,9 @@ export async function summarized(
   summarizer: Summarizer,
   options: SummarizeOptions = {},
 ): Promise<ContextAnswer> {
+  assertObject(policy, 'policy');
+  assertFits(summarizer, callback, 'summarizer');
+  assertChecked(options, SUMMARIZE);
   const asking: ContextPolicy = { ...policy, whenFull: 'summarize' };
   const { passes = 8, signal, fence } = options;
   if (!Number.isSafeInteger(passes) || passes < 1) {
@@ -37,18 +45,19 @@ export async function summarized(
   let answer = await contextOf(access, asking);
   for (let pass = 0; pass < passes && answer.status === 'summary_required'; pass++) {
     if (signal?.aborted) throw new TurnkeepError('aborted', { reason: 'the caller gave up' });
-    const text = await summarizer(answer, signal);
-    await assertShort(text, answer, policy);
-    await commitSummary(access, { answer, text, leaf: policy.leaf, fence });
+    const words = await summarizer(answer, signal);
+    assertFits(words, text, 'summarizer');
+    await assertShort(words, answer, policy);
+    await commitSummary(access, { answer, text: words, leaf: policy.leaf, fence });
     answer = await contextOf(access, asking);
   }
   return answer;
 }
 
 /** A summary that fills the room could never be shortened: the next one has to cover more. */
-async function assertShort(text: string, { maxTokens }: SummaryRequired, policy: ContextPolicy): Promise<void> {
-  const counter = policy.counter ?? (await defaultCounter());
-  const neededTokens = counter.count(text);
+async function assertShort(words: string, { maxTokens }: SummaryRequired, policy: ContextPolicy): Promise<void> {
+  const counter = counterOnce(policy.counter ?? (await defaultCounter()));
+  const neededTokens = counter.count(words);
   if (neededTokens <= maxTokens) return;
   throw new TurnkeepError('context_too_large', { what: 'summary', budgetTokens: maxTokens, neededTokens });
 }

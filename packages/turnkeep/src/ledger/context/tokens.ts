@@ -1,7 +1,8 @@
 import { TurnkeepError } from '../../core/errors.ts';
 import type { Json } from '../../core/json.ts';
+import { assertFits, count } from '../given.ts';
 
-/** Counts the tokens of a text as a model would. It must answer the same for the same text each time. */
+/** Counts the tokens of a text as a model would, a whole number from 0 on. It must answer the same for the same text each time. */
 export interface TokenCounter {
   readonly count: (text: string) => number;
 }
@@ -50,12 +51,15 @@ function inSlices(count: (text: string) => number): TokenCounter {
   };
 }
 
-/** The same counter, which counts each text once. For one request: it keeps the texts. */
+/** The same counter, which counts each text once; `invalid_value` where it answers no count. For one request: it keeps the texts. */
 export function counterOnce(counter: TokenCounter): TokenCounter {
   const known = new Map<string, number>();
   return {
     count(text) {
-      const tokens = known.get(text) ?? counter.count(text);
+      const before = known.get(text);
+      if (before !== undefined) return before;
+      const tokens = counter.count(text);
+      assertFits(tokens, count, 'policy.counter');
       known.set(text, tokens);
       return tokens;
     },
