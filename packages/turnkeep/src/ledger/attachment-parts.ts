@@ -38,7 +38,7 @@ export async function* partsOf(
 }
 
 /** The chunks of a source, until the caller gives up, also while the source is silent. */
-async function* chunksOf(source: AttachmentSource, signal: AbortSignal | undefined): AsyncGenerator<unknown> {
+async function* chunksOf(source: AttachmentSource, signal: AbortSignal | undefined): AsyncGenerator {
   const chunks = iteratorOf(source);
   let is: 'given' | 'asked' | 'ended' = 'given';
   try {
