@@ -10,6 +10,7 @@ import { Bodies } from '../core/read/bodies.ts';
 import type { Receipt } from '../core/receipt.ts';
 import { assertNotErased } from '../core/rules/fork.ts';
 import type { Tree } from '../core/tree/path.ts';
+import { AtWork } from './at-work.ts';
 import { abortSignal, anything, assertChecked, text } from './given.ts';
 import type { Checks } from './given.ts';
 
@@ -79,6 +80,7 @@ export class Access {
   readonly surroundings: Surroundings;
   readonly mintCommitId: (now: number) => string;
   readonly attachmentQuotaBytes: number;
+  readonly atWork: AtWork = new AtWork();
 
   constructor(
     backend: Backend,

@@ -62,7 +62,9 @@ export class Ledger {
     return { findings, isHealthy: findings.every(({ status }) => status !== 'problem') };
   }
 
+  /** Closes the store. Runs at work are let go first: each rejects with `closed`, and its turn stays as it is, to be resumed. */
   async close(): Promise<void> {
+    await this.#access.atWork.leave();
     await this.#access.backend.close();
   }
 }

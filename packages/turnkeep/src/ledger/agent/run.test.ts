@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { isTurnkeepError } from '../../core/errors.ts';
+import { MemoryBackend } from '../../memory/index.ts';
+import { sha256 } from '../../platform/hash.ts';
+import { mintCommitId } from '../../platform/random.ts';
+import { systemSurroundings } from '../../platform/surroundings.ts';
+import { Ledger } from '../ledger.ts';
 import { ASKED, opened, said, text } from './agent.testkit.ts';
 import type { AgentTurn } from './agent-turn.ts';
 import type { Agent } from './turn-run.ts';
@@ -109,6 +114,46 @@ describe('a stop', () => {
       KEY,
     );
     expect(outcome.state).toBe('cancelled');
+  });
+});
+
+describe('a ledger that closes', () => {
+  test('lets go of its runs, and whoever opens the store goes on at once', async () => {
+    const backend = new MemoryBackend(sha256);
+    const open = () => new Ledger(backend, systemSurroundings, mintCommitId);
+    backend.close = async () => undefined; // the same store, opened again
+    const [first, second] = [open(), open()];
+    let signal: AbortSignal | undefined;
+    let closed: Promise<unknown> | undefined;
+    await new Promise<void>((begun) => {
+      const agent: Agent = async (turn) => {
+        signal = turn.signal;
+        const look = async () => {
+          begun();
+          return new Promise<never>(() => undefined);
+        };
+        await turn.step('look', look, { retry: 'safe' });
+      };
+      const run = first.namespace('n').conversation('c').run(ASKED, agent, KEY);
+      closed = run.catch((error: unknown) => error);
+    });
+    await first.close();
+    expect(await closed).toMatchObject({ code: 'closed' });
+    expect(signal?.aborted).toBe(true);
+    const conversation = second.namespace('n').conversation('c');
+    expect((await conversation.run(ASKED, answers, KEY)).state).toBe('completed');
+  });
+
+  test('also from within an agent, which can do nothing more', async () => {
+    const { ledger, conversation } = opened();
+    let more: Promise<unknown> | undefined;
+    const agent: Agent = async (turn) => {
+      await ledger.close();
+      more = turn.step('late', async () => 'done').catch((error: unknown) => error);
+    };
+    await expect(conversation.run(ASKED, agent, KEY)).rejects.toMatchObject({ code: 'closed' });
+    await expect(conversation.run(ASKED, answers, KEY)).rejects.toMatchObject({ code: 'closed' });
+    expect(await more).toMatchObject({ code: 'closed' });
   });
 });
 

@@ -69,7 +69,15 @@ export class TurnRun {
     this.#turn = new AgentTurn(this.#work, conversation);
   }
 
+  /** Works at the turn until something ends the run; where its ledger closes, that does. */
   async run(agent: Agent): Promise<TurnOutcome> {
+    const over = this.#run(agent);
+    const leave = () => this.#stopped.abort(new TurnkeepError('closed', { what: 'the store' }));
+    this.#access.access.atWork.add({ leave, over });
+    return over;
+  }
+
+  async #run(agent: Agent): Promise<TurnOutcome> {
     const stopWatching = watchOwnership(this.#access, this.#hold, (error) => void this.#stop(error));
     try {
       await this.#settleAsTold();
@@ -128,6 +136,8 @@ export class TurnRun {
 
   async #outcome({ thrown }: { readonly thrown?: unknown }): Promise<TurnOutcome | 'again'> {
     if (this.#work.ended) return this.#ended(this.#work.ended, thrown);
+    const stopped: unknown = this.#stopped.signal.reason;
+    if (isTurnkeepError(stopped, 'closed')) return this.#letGo(stopped);
     if (this.#stopped.signal.aborted || (isTurnkeepError(thrown) && LOST.has(thrown.code))) return this.#lost(thrown);
     if (thrown instanceof TurnWaits) return this.#wait();
     if (isTurnkeepError(thrown, 'ambiguous') || isTurnkeepError(thrown, 'not_completed')) return this.#letGo(thrown);
