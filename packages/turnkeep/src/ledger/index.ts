@@ -4,6 +4,7 @@ export type { AtBoundary, Boundary, NewInterrupt } from './agent/turn-work.ts';
 export type {
   AgentTurn,
   CallUsage,
+  Cancellation,
   Completion,
   ModelCall,
   ModelOptions,

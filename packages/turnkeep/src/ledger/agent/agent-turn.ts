@@ -57,6 +57,13 @@ export interface Completion {
   readonly expect?: Expect | undefined;
 }
 
+/** How a turn is given up from within. */
+export interface Cancellation {
+  readonly reason: string;
+  /** True to keep what was drafted as an incomplete message. */
+  readonly keepDraft?: boolean | undefined;
+}
+
 /**
  * A turn as its agent works on it. What it does under a key is done once: a recorded step answers with its result,
  * whichever process asks. The agent's function is run again from its start after a crash or an answer, so it must ask for
@@ -219,7 +226,11 @@ export class AgentTurn {
   }
 
   /** Ends the turn with what it says last. The agent's function may as well answer the messages. */
-  async complete({ messages = [], usage, expect }: Completion = {}): Promise<Receipt> {
+  complete(completion: Completion = {}): Promise<Receipt> {
+    return this.#work.begun(this.#complete(completion));
+  }
+
+  async #complete({ messages = [], usage, expect }: Completion): Promise<Receipt> {
     this.#work.assertNotEnded();
     const { turnId } = this;
     if (!Array.isArray(messages)) {
@@ -245,7 +256,11 @@ export class AgentTurn {
   }
 
   /** Gives the turn up. What was drafted is kept as an incomplete message, where the caller says so. */
-  async cancel(how: { readonly reason: string; readonly keepDraft?: boolean | undefined }): Promise<Receipt> {
+  cancel(how: Cancellation): Promise<Receipt> {
+    return this.#work.begun(this.#cancel(how));
+  }
+
+  async #cancel(how: Cancellation): Promise<Receipt> {
     this.#work.assertNotEnded();
     const drafted = how.keepDraft ? this.#work.draft.drafted : { parts: [], truncated: false };
     const end = { to: 'cancelled', reason: { code: 'cancelled', message: how.reason } } as const;

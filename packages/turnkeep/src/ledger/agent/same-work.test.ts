@@ -103,3 +103,12 @@ test('what nobody waits for, and fails, is no rejection that nobody handles', as
   }
   expect(unhandled).toEqual([]);
 });
+
+test('an end that nobody waits for is the end', async () => {
+  const { conversation } = opened();
+  const agent: Agent = async (turn) => {
+    void turn.complete({ messages: [{ role: 'assistant', parts: [text('here')] }] });
+  };
+  expect((await conversation.run(ASKED, agent, KEY)).state).toBe('completed');
+  expect(await said(conversation)).toEqual(['user: a question', 'assistant: here']);
+});
