@@ -33,7 +33,7 @@ export function machineOf(folder: string): Machine {
     cpu: cpus()[0]?.model.trim() ?? 'unknown',
     cores: availableParallelism(),
     memoryMiB: Math.round(totalmem() / 2 ** 20),
-    system: `${type()} ${release()}`,
+    system: `${type()} ${release().replace(/-.*/, '')}`,
     node: process.version,
     disk: FILE_SYSTEMS[kind] ?? `type ${kind.toString(16)}`,
     loadBefore: Number(loadavg()[0]?.toFixed(2)),
