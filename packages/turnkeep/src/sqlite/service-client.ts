@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import type { CoolOptions, SearchCandidates, SearchQuery, StoreFault } from '../core/backend.ts';
 import { TurnkeepError } from '../core/errors.ts';
-import { threadArgv } from '../platform/thread-argv.ts';
+import { threadOptions } from '../platform/thread-options.ts';
 import { errorOf } from './writer-messages.ts';
 import type { FromService, ServiceCall, ServiceKind, Services, ServiceStart, ToService } from './service-messages.ts';
 
@@ -22,7 +22,7 @@ export class ServiceClient {
   constructor(start: ServiceStart, onWalLong: () => void) {
     this.#worker = new Worker(new URL('./service-thread.js', import.meta.url), {
       workerData: start,
-      execArgv: threadArgv(),
+      ...threadOptions(),
     });
     this.#worker.on('message', (message: FromService) => {
       if (message.kind === 'wal_long') onWalLong();

@@ -76,11 +76,17 @@ describe('several processes on one file', () => {
     }));
 });
 
-test.each(['commonjs', 'module'])('a script of type %s that leaves its store open and idle ends by itself', (type) =>
+test.each([
+  ['--input-type=commonjs'],
+  ['--input-type=module'],
+  ['--input-type', 'module', '--expose-gc'],
+  ['--max-old-space-size=256', '--expose-gc'],
+  ['--enable-source-maps', '--no-warnings', '--stack-trace-limit=20'],
+])('a process with options like %s opens a store, and ends by itself while that is idle', (...options) =>
   withStoreFile(async (path) => {
     const open = JSON.stringify(new URL('./open.js', import.meta.url).href);
     const script = `import(${open}).then(({ openSqlite }) => openSqlite(${JSON.stringify(path)}))`;
-    const child = spawn(process.execPath, [`--input-type=${type}`, '--eval', script]);
+    const child = spawn(process.execPath, [...options, '--eval', script]);
     const ended = new Promise<number | NodeJS.Signals | null>((resolve) => {
       child.on('close', (code, signal) => resolve(signal ?? code));
     });

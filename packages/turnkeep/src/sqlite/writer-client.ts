@@ -3,7 +3,7 @@ import type { Envelope } from '../core/backend.ts';
 import { errorFromData, TurnkeepError } from '../core/errors.ts';
 import { LIMITS } from '../core/limits.ts';
 import type { Receipt } from '../core/receipt.ts';
-import { threadArgv } from '../platform/thread-argv.ts';
+import { threadOptions } from '../platform/thread-options.ts';
 import { afterPoll } from '../platform/timers.ts';
 import type { BlobCall, BlobStep } from './blobs.ts';
 import type { CollectStep } from './collect.ts';
@@ -64,7 +64,7 @@ export class WriterClient {
     thread: URL = new URL('./writer-thread.js', import.meta.url),
   ): Promise<{ readonly client: WriterClient; readonly facts: WriterFacts }> {
     const start: WriterStart = { file };
-    const worker = new Worker(thread, { workerData: start, execArgv: threadArgv() });
+    const worker = new Worker(thread, { workerData: start, ...threadOptions() });
     const client = new WriterClient(worker, file.path, onWritten);
     return { client, facts: await client.#opened() };
   }
