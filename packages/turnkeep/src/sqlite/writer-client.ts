@@ -27,6 +27,8 @@ export interface Written {
   readonly pages: number;
 }
 
+/** Pages that a group changes beside those of its commits: the ends of tables and indexes. */
+const PAGES_PER_GROUP = 5;
 /** Pages that a commit changes beside those that its text fills. */
 const PAGES_PER_COMMIT = 1.5;
 const PAGE_LENGTH = 8_192;
@@ -153,7 +155,7 @@ export class WriterClient {
   #receive(message: FromWriter): void {
     if (message.kind !== 'done') return;
     const namespaces = new Set<string>();
-    let pages = 0;
+    let pages = PAGES_PER_GROUP;
     for (const outcome of message.outcomes) {
       const pending = this.#take(outcome.job);
       if (!pending) continue;
