@@ -8,8 +8,10 @@ import type { Context, Workload } from '../workload.ts';
 
 const WHAT = 'one turn';
 const DISK = 'write + fdatasync';
-/** Turns of one contender in a row, each beside the disk: first it warms up, and the disk's pace changes by the second. */
+/** Turns of one contender in a row, each beside the disk, whose pace changes by the second. */
 const STRETCH = { warmUp: 10, measured: 40 };
+/** Turns of each contender before any is measured: as a process that has been at work for a second or two. */
+const WARM_UP = 800;
 const HISTORY = 10;
 
 const BARS: readonly (readonly [who: string, name: string, atMost: number])[] = [
@@ -33,6 +35,7 @@ export const alone: Workload = {
     const seats: { readonly who: string; readonly store: Store; readonly times: Times }[] = [];
     for (const contender of await context.contenders(CONTENDERS.map(({ name }) => name)))
       seats.push({ who: contender.name, store: await contender.open(context.folder()), times: noTimes() });
+    for (const { store } of seats) await warmUp(store, context.pick(WARM_UP, HISTORY));
     const pool = noTimes();
     for (let round = 0; round < context.pick(12, 1); round++) {
       await stretch(raw, pool, async (_, turn) => raw.appendLater(lineOf(turn)));
@@ -47,6 +50,10 @@ export const alone: Workload = {
     );
   },
 };
+
+async function warmUp(store: Store, turns: number): Promise<void> {
+  for (let at = 0; at < turns; at++) await store.turn(`warm-${Math.floor(at / HISTORY)}`, makeTurn(at % HISTORY));
+}
 
 function noTimes(): Times {
   return { own: [], disk: [], ratios: [] };
