@@ -122,6 +122,9 @@ export interface NewMessage extends MessageContent {
   readonly messageId?: MessageId | undefined;
 }
 
+/** What a message says beside its role and its parts. */
+export type MessageNotes = Omit<MessageContent, 'role' | 'parts'>;
+
 /** The tool calls that a message makes and those of other messages that it answers, in order, without repeats. */
 export interface MessageCalls {
   readonly calls: readonly string[];

@@ -6,7 +6,7 @@ import { memberPath } from './json.ts';
 import type { Json } from './json.ts';
 import { LIMITS } from './limits.ts';
 import type { LimitName } from './limits.ts';
-import type { Author, NewMessage, Part, ToolResultPart } from './message.ts';
+import type { Author, MessageNotes, NewMessage, Part, ToolResultPart } from './message.ts';
 import { callsOf } from './message.ts';
 
 /**
@@ -191,9 +191,7 @@ export const author: z.ZodType<Author> = z.strictObject({
   name: shortText.optional(),
 });
 
-const contentShape = {
-  role: z.enum(['user', 'assistant', 'system', 'developer', 'tool']),
-  parts,
+const notes = {
   author: author.optional(),
   status: z.enum(['complete', 'incomplete']).optional(),
   finishReason: shortText.optional(),
@@ -203,7 +201,14 @@ const contentShape = {
   taskId: id.optional(),
 };
 
-export const newMessage: z.ZodType<NewMessage> = z.strictObject({ ...contentShape, messageId: id.optional() });
+export const messageNotes: z.ZodType<MessageNotes> = z.strictObject(notes);
+
+export const newMessage: z.ZodType<NewMessage> = z.strictObject({
+  role: z.enum(['user', 'assistant', 'system', 'developer', 'tool']),
+  parts,
+  ...notes,
+  messageId: id.optional(),
+});
 
 /** Throws the first problem of `value` as `invalid_value` or `limit_exceeded`, with the path of the part at fault. */
 export function assertShape<Value>(shape: z.ZodType<Value>, value: unknown, path: string): asserts value is Value {

@@ -12,6 +12,7 @@ export type Checks<Options> = { readonly [Name in keyof Options]-?: Check };
 export const anything: Check = () => undefined;
 export const flag: Check = (value) => (typeof value === 'boolean' ? undefined : 'true or false is asked for');
 export const text: Check = (value) => (typeof value === 'string' ? undefined : 'a text is asked for');
+export const list: Check = (value) => (Array.isArray(value) ? undefined : 'a list is asked for');
 export const callback: Check = (value) => (typeof value === 'function' ? undefined : 'a function is asked for');
 export const idOrNull: Check = (value) => (value === null ? undefined : idProblem(value));
 export const count: Check = (value) =>

@@ -1,8 +1,8 @@
 export type { LedgerSettings, WriteOptions } from './access.ts';
 export { TurnWaits } from './agent/turn-work.ts';
 export type { AtBoundary, Boundary, NewInterrupt } from './agent/turn-work.ts';
+export type { AgentTurn } from './agent/agent-turn.ts';
 export type {
-  AgentTurn,
   CallUsage,
   Cancellation,
   Completion,
@@ -10,7 +10,7 @@ export type {
   ModelOptions,
   StepOptions,
   ToolOptions,
-} from './agent/agent-turn.ts';
+} from './agent/turn-options.ts';
 export type { Reconciled } from './agent/reconciled.ts';
 export type { DraftEvent, FollowOptions } from './agent/follow.ts';
 export { modelAgent } from './agent/model-agent.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { StepOutcome } from '../change.ts';
+import type { StepOutcome, StepSettle } from '../change.ts';
 import type { Draft } from '../draft.ts';
 import { sameJson } from '../encoding.ts';
 import { TurnkeepError } from '../errors.ts';
@@ -32,6 +32,12 @@ const outcome: z.ZodType<StepOutcome> = z
     (one) => one.status === 'failed' || one.result === undefined || one.messageId === undefined,
     'result or messageId, not both',
   );
+
+/** The word on a step that nobody saw end. */
+export const settled: z.ZodType<StepSettle['outcome']> = z.union([
+  outcome,
+  z.strictObject({ status: z.literal('retry') }),
+]);
 
 /** The token of the attempt that holds a turn; 0 where none does. */
 function tokenOf(turn: OwnTurn): number {
@@ -113,15 +119,15 @@ export const stepSettle: Rule<'step.settle'> = {
     kind: z.literal('step.settle'),
     turnId: id,
     key: id,
-    outcome: z.union([outcome, z.strictObject({ status: z.literal('retry') })]),
+    outcome: settled,
   }),
   complete: (change) => change,
   records: one,
   apply(draft, change, path) {
-    const { kind, turnId, key, outcome: settled } = change;
+    const { kind, turnId, key, outcome: how } = change;
     const turn = turnAtWork(draft, turnId, path);
     const known = startedStep(draft, turnId, key);
-    if (settled.status !== 'retry') return { kind, turnId, key, ...end(draft, turn, key, known, settled, path) };
+    if (how.status !== 'retry') return { kind, turnId, key, ...end(draft, turn, key, known, how, path) };
     draft.put(KEYS.step(turnId, key), packStep({ ...known, status: 'retry' }));
     return { kind, turnId, key, status: 'retry' };
   },

@@ -1,4 +1,4 @@
-import type { Change, Expect, StepOutcome, StepRepeat, UsageRecord } from '../../core/change.ts';
+import type { Change, StepOutcome, StepRepeat } from '../../core/change.ts';
 import { derivedId } from '../../core/commit.ts';
 import { TurnkeepError, isTurnkeepError } from '../../core/errors.ts';
 import type { CommitId, MessageId, TurnId } from '../../core/ids.ts';
@@ -7,62 +7,24 @@ import type { NewMessage, Part, ToolResultPart } from '../../core/message.ts';
 import { lookUpMessage } from '../../core/read/message.ts';
 import type { Receipt } from '../../core/receipt.ts';
 import type { Conversation } from '../conversation.ts';
+import { assertObject } from '../given.ts';
 import { joinParts } from './draft.ts';
 import { messageOf } from './message-of.ts';
 import { assertReconciled } from './reconciled.ts';
 import type { Reconciled } from './reconciled.ts';
+import { assertCancellation, assertCompletion, assertModel, assertStep, assertTool } from './turn-options.ts';
+import type {
+  CallUsage,
+  Cancellation,
+  Completion,
+  ModelCall,
+  ModelOptions,
+  StepOptions,
+  ToolOptions,
+} from './turn-options.ts';
 import { TurnWaits } from './turn-work.ts';
 import type { NewInterrupt, Recorded, TurnWork } from './turn-work.ts';
 import { endKeeping } from './unfinished.ts';
-
-/** How a step may be repeated where nobody knows whether it was done, and what is recorded of it. */
-export interface StepOptions<Result extends Json | void> {
-  /** `safe`: it may be done again. `never` when absent. */
-  readonly retry?: 'safe' | 'never' | undefined;
-  /** Looks up whether a step was done, and with what result; where it was not, it is done again. */
-  readonly reconcile?: (() => Promise<Reconciled<Result>>) | undefined;
-  readonly name?: string | undefined;
-  readonly input?: Json | undefined;
-}
-
-/** As {@link StepOptions}; its name and input are the call's. */
-export type ToolOptions = Omit<StepOptions<Json>, 'name' | 'input'> & {
-  /** Of the tool message. */
-  readonly message?: Omit<NewMessage, 'role' | 'parts' | 'messageId'> | undefined;
-};
-
-/** Parts as a model gives them, whole or piece by piece. */
-export type ModelCall = (signal: AbortSignal) => AsyncIterable<Part> | Iterable<Part> | Promise<readonly Part[]>;
-
-/** What a model call used; it is counted for its turn. */
-export type CallUsage = Omit<UsageRecord, 'kind' | 'turnId'>;
-
-/** What becomes of a model call's parts. */
-export interface ModelOptions {
-  /** Of the assistant's message. */
-  readonly message?: Omit<NewMessage, 'role' | 'parts' | 'messageId'> | undefined;
-  /**
-   * Asked when the parts are there: what the call used, recorded in the commit of its message. Where it throws, or answers
-   * what cannot be kept, the message is recorded without it, and then the call throws that.
-   */
-  readonly usage?: (() => CallUsage | undefined) | undefined;
-}
-
-/** How a turn ends. */
-export interface Completion {
-  readonly messages?: readonly NewMessage[] | undefined;
-  /** What its last model call used: recorded with the answer, once. */
-  readonly usage?: CallUsage | undefined;
-  /** What the agent saw; where it is not so any more the answer is handed back with the error (`not_completed`). */
-  readonly expect?: Expect | undefined;
-}
-
-/** How a turn is given up from within. */
-export interface Cancellation {
-  readonly reason: string;
-  /** True to keep what was drafted as an incomplete message. */
-  readonly keepDraft?: boolean | undefined;
-}
 
 /**
  * A turn as its agent works on it. What it does under a key is done once: a recorded step answers with its result,
@@ -93,19 +55,22 @@ export class AgentTurn {
     work: (signal: AbortSignal) => Promise<Result>,
     options: StepOptions<Result> = {},
   ): Promise<Result> {
-    const { reconcile } = options;
-    return this.#work.once({
-      key,
-      sort: 'step',
-      repeat: repeatOf(options),
-      name: options.name,
-      input: options.input,
-      perform: async () => ownResult(await work(this.signal)),
-      reconcile: reconcile && (async () => lookedUp(key, await reconcile(), ownResult)),
-      again: async (step) => {
-        if (step.redacted) throw new TurnkeepError('redacted', { messageId: `step ${key}` });
-        return step.result as Result;
-      },
+    return this.#work.once(() => {
+      assertStep(key, work, options);
+      const { reconcile, name, input } = options;
+      return {
+        key,
+        sort: 'step',
+        repeat: repeatOf(options),
+        name,
+        input,
+        perform: async () => ownResult(await work(this.signal)),
+        reconcile: reconcile && (async () => lookedUp(key, await reconcile(), ownResult)),
+        again: async (step) => {
+          if (step.redacted) throw new TurnkeepError('redacted', { messageId: `step ${key}` });
+          return step.result as Result;
+        },
+      };
     });
   }
 
@@ -113,28 +78,33 @@ export class AgentTurn {
    * Calls a model once. Its parts are drafted as they come, and become a message of the assistant's together with the
    * step's end. A model call is safe to repeat.
    */
-  model(key: string, call: ModelCall, { message, usage }: ModelOptions = {}): Promise<readonly Part[]> {
-    return this.#work.once({
-      key,
-      sort: 'model',
-      repeat: 'safe',
-      name: 'model',
-      isDrafted: true,
-      perform: async () => {
-        this.#work.draft.drop();
-        const parts = await this.#collect(call);
-        const answer = (more: readonly Change[]) => this.#said({ ...message, role: 'assistant', parts }, parts, more);
-        // What the call cost is no reason to lose what it said.
-        const withoutUsage = (problem: Error): Recorded<readonly Part[]> => ({ ...answer([]), problem });
-        try {
-          const used = this.#used(usage?.());
-          return used.length === 0 ? answer([]) : { ...answer(used), instead: withoutUsage };
-        } catch (error) {
-          return withoutUsage(error instanceof Error ? error : new Error(messageOf(error)));
-        }
-      },
-      again: async (step) => this.#partsOf(step.messageId),
+  model(key: string, call: ModelCall, options: ModelOptions = {}): Promise<readonly Part[]> {
+    return this.#work.once(() => {
+      assertModel(key, call, options);
+      return {
+        key,
+        sort: 'model',
+        repeat: 'safe',
+        name: 'model',
+        isDrafted: true,
+        perform: () => this.#ask(key, call, options),
+        again: async (step) => this.#partsOf(step.messageId),
+      };
     });
+  }
+
+  async #ask(key: string, call: ModelCall, { message, usage }: ModelOptions): Promise<Recorded<readonly Part[]>> {
+    this.#work.draft.drop();
+    const parts = await this.#collect(call);
+    const answer = (more: readonly Change[]) => this.#said({ ...message, role: 'assistant', parts }, parts, more);
+    // What the call cost is no reason to lose what it said.
+    const withoutUsage = (problem: Error): Recorded<readonly Part[]> => ({ ...answer([]), problem });
+    try {
+      const used = this.#used(usage?.());
+      return used.length === 0 ? answer([]) : { ...answer(used), instead: withoutUsage };
+    } catch (error) {
+      return withoutUsage(error instanceof Error ? error : new Error(messageOf(error)));
+    }
   }
 
   /**
@@ -147,38 +117,41 @@ export class AgentTurn {
     work: (signal: AbortSignal) => Promise<Json>,
     options: ToolOptions = {},
   ): Promise<ToolResultPart> {
-    const { reconcile, message = {} } = options;
-    const told = (status: 'ok' | 'error', output: Json | undefined) => {
-      const result: ToolResultPart = { type: 'tool_result', callId, status, output };
-      return this.#said({ ...message, role: 'tool', parts: [result] }, result);
-    };
-    const done = (output: Json | undefined): Recorded<ToolResultPart> => ({
-      ...told('ok', output),
-      instead: (unfit) => told('error', `The tool was run, but its result could not be kept: ${unfit.message}`),
-    });
-    return this.#work.once({
-      key: callId,
-      callId,
-      sort: 'tool',
-      name: 'tool',
-      repeat: repeatOf(options),
-      perform: async () => {
-        try {
-          return done(await work(this.signal));
-        } catch (error) {
-          if (this.signal.aborted || error instanceof TurnWaits) throw error;
-          return told('error', messageOf(error));
-        }
-      },
-      reconcile: reconcile && (async () => lookedUp(callId, await reconcile(), done)),
-      again: async (step) => {
-        if (step.messageId !== undefined) return (await this.#partsOf(step.messageId))[0] as ToolResultPart;
-        if (step.redacted) throw new TurnkeepError('redacted', { messageId: `step ${callId}` });
-        // Settled by its caller's word, which the model is told now.
-        const result: ToolResultPart = { type: 'tool_result', callId, status: 'ok', output: step.result };
-        await this.append(`result of ${callId}`, { ...message, role: 'tool', parts: [result] });
-        return result;
-      },
+    return this.#work.once(() => {
+      assertTool(callId, work, options);
+      const { reconcile, message = {} } = options;
+      const told = (status: 'ok' | 'error', output: Json | undefined) => {
+        const result: ToolResultPart = { type: 'tool_result', callId, status, output };
+        return this.#said({ ...message, role: 'tool', parts: [result] }, result);
+      };
+      const done = (output: Json | undefined): Recorded<ToolResultPart> => ({
+        ...told('ok', output),
+        instead: (unfit) => told('error', `The tool was run, but its result could not be kept: ${unfit.message}`),
+      });
+      return {
+        key: callId,
+        callId,
+        sort: 'tool',
+        name: 'tool',
+        repeat: repeatOf(options),
+        perform: async () => {
+          try {
+            return done(await work(this.signal));
+          } catch (error) {
+            if (this.signal.aborted || error instanceof TurnWaits) throw error;
+            return told('error', messageOf(error));
+          }
+        },
+        reconcile: reconcile && (async () => lookedUp(callId, await reconcile(), done)),
+        again: async (step) => {
+          if (step.messageId !== undefined) return (await this.#partsOf(step.messageId))[0] as ToolResultPart;
+          if (step.redacted) throw new TurnkeepError('redacted', { messageId: `step ${callId}` });
+          // Settled by its caller's word, which the model is told now.
+          const result: ToolResultPart = { type: 'tool_result', callId, status: 'ok', output: step.result };
+          await this.append(`result of ${callId}`, { ...message, role: 'tool', parts: [result] });
+          return result;
+        },
+      };
     });
   }
 
@@ -230,16 +203,15 @@ export class AgentTurn {
     return this.#work.begun(this.#complete(completion));
   }
 
-  async #complete({ messages = [], usage, expect }: Completion): Promise<Receipt> {
+  async #complete(completion: Completion): Promise<Receipt> {
     this.#work.assertNotEnded();
+    assertObject(completion, 'completion');
+    const { messages = [], usage, expect } = completion;
     const { turnId } = this;
-    if (!Array.isArray(messages)) {
-      const answer = messages as unknown as Json;
-      throw new TurnkeepError('not_completed', { turnId, reason: 'invalid_value', answer });
-    }
-    this.#work.at('answer_ready');
-    const appends = messages.map((message: NewMessage): Change => ({ kind: 'message.append', turnId, message }));
     try {
+      assertCompletion(completion);
+      this.#work.at('answer_ready');
+      const appends = messages.map((message): Change => ({ kind: 'message.append', turnId, message }));
       const { runId } = this.#work.writer.hold;
       const changes: readonly Change[] = [
         ...appends,
@@ -262,6 +234,7 @@ export class AgentTurn {
 
   async #cancel(how: Cancellation): Promise<Receipt> {
     this.#work.assertNotEnded();
+    assertCancellation(how);
     const drafted = how.keepDraft ? this.#work.draft.drafted : { parts: [], truncated: false };
     const end = { to: 'cancelled', reason: { code: 'cancelled', message: how.reason } } as const;
     const write = (changes: readonly Change[]) => this.#work.writer.write(() => changes, { phase: 'cancelled' });

@@ -6,6 +6,8 @@ import { isBusy } from '../../core/rules/turn-states.ts';
 import { ownTurn } from '../../core/tree/path.ts';
 import { pause } from '../../platform/timers.ts';
 import type { ConversationAccess } from '../conversation-access.ts';
+import { abortSignal, assertChecked, text } from '../given.ts';
+import type { Checks } from '../given.ts';
 import { readDraft } from './draft.ts';
 import type { Draft } from './draft.ts';
 
@@ -27,6 +29,8 @@ export interface FollowOptions {
   readonly after?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
+
+const FOLLOW: Checks<FollowOptions> = { after: text, signal: abortSignal };
 
 interface Cursor {
   readonly turnId: TurnId;
@@ -52,6 +56,7 @@ export async function reconnect(
   access: ConversationAccess,
   options: FollowOptions,
 ): Promise<AsyncGenerator<DraftEvent> | null> {
+  assertChecked(options, FOLLOW);
   const after = options.after === undefined ? undefined : parseCursor(options.after);
   const turnId = after?.turnId ?? (await access.view(({ tree }) => tree.head.busy[0]));
   if (turnId === undefined) return null;

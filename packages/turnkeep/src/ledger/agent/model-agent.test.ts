@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { Part } from '../../core/message.ts';
 import { ASKED, opened, said, text } from './agent.testkit.ts';
 import { modelAgent } from './model-agent.ts';
+import type { ModelAgentOptions } from './model-agent.ts';
 
 const call = (callId: string, name: string): Part => ({ type: 'tool_call', callId, name, input: { of: callId } });
 const KEY = { idempotencyKey: 'turn-1' };
@@ -59,6 +60,29 @@ test('a tool that needs approval waits for it, alone; denied, it is not run', as
   const { messages } = await conversation.page();
   const results = messages.flatMap(({ parts }) => parts.filter((part) => part.type === 'tool_result'));
   expect(results.map(({ callId, status }) => `${callId} ${status}`).sort()).toEqual(['x ok', 'y denied', 'z ok']);
+});
+
+test('an option of an agent or of its tools that is none is refused before there is a turn', async () => {
+  const model = async () => [text('x')];
+  const run = async () => 1;
+  const wrong: readonly (readonly [path: string, options: unknown])[] = [
+    ['options', null],
+    ['options.model', {}],
+    ['options.misspelt', { model, misspelt: 1 }],
+    ['options.maxRounds', { model, maxRounds: 1.5 }],
+    ['options.tools', { model, tools: 'none' }],
+    ['options.tools.pay', { model, tools: { pay: run } }],
+    ['options.tools.pay.run', { model, tools: { pay: {} } }],
+    ['options.tools.pay.needsAproval', { model, tools: { pay: { run, needsAproval: true } } }],
+    ['options.tools.pay.needsApproval', { model, tools: { pay: { run, needsApproval: 'yes' } } }],
+    ['options.tools.pay.retry', { model, tools: { pay: { run, retry: 'Safe' } } }],
+    ['options.tools.pay.reconcile', { model, tools: { pay: { run, reconcile: { done: true } } } }],
+    ['options.tools.pay.message.visibility', { model, tools: { pay: { run, message: { visibility: 'none' } } } }],
+  ];
+  for (const [path, options] of wrong) {
+    const making = async () => modelAgent(options as ModelAgentOptions);
+    await expect(making).rejects.toMatchObject({ code: 'invalid_value', details: { path } });
+  }
 });
 
 test('an agent that never stops calling is stopped', async () => {

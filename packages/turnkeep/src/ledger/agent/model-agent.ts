@@ -1,7 +1,12 @@
 import type { Json, JsonObject } from '../../core/json.ts';
 import type { NewMessage, Part, ToolCallPart } from '../../core/message.ts';
 import { TurnkeepError } from '../../core/errors.ts';
-import type { AgentTurn, CallUsage, ModelCall, ToolOptions } from './agent-turn.ts';
+import { memberPath } from '../../core/json.ts';
+import { anything, assertChecked, assertFits, assertObject, callback, count, flag } from '../given.ts';
+import type { Checks } from '../given.ts';
+import type { AgentTurn } from './agent-turn.ts';
+import { assertNotes, REPEATABLE } from './turn-options.ts';
+import type { CallUsage, ModelCall, ToolOptions } from './turn-options.ts';
 import type { Agent } from './turn-run.ts';
 
 /** What a model is asked with: the turn, whose conversation holds the path so far, results of its tools included. */
@@ -33,12 +38,17 @@ export interface ModelAgentOptions {
 }
 
 const MAX_ROUNDS = 32;
+const OPTIONS: Checks<ModelAgentOptions> = { model: callback, tools: anything, maxRounds: count };
+const TOOL: Checks<Tool> = { ...REPEATABLE, message: anything, run: callback, needsApproval: flag };
 
 /**
  * An agent around a model and its tools: calls the model, runs the tools that it calls side by side, and goes on until it
- * calls none. Every call and every tool is a recorded step, so that it goes on wherever it was cut off.
+ * calls none. Every call and every tool is a recorded step, so that it goes on wherever it was cut off. Throws
+ * `invalid_value` for an option of itself or of a tool that is none: a misspelt `needsApproval` would ask nobody.
  */
-export function modelAgent({ model, tools = {}, maxRounds = MAX_ROUNDS }: ModelAgentOptions): Agent {
+export function modelAgent(options: ModelAgentOptions): Agent {
+  assertModelAgent(options);
+  const { model, tools = {}, maxRounds = MAX_ROUNDS } = options;
   return async (turn) => {
     for (let round = 1; round <= maxRounds; round++) {
       let usage: CallUsage | undefined;
@@ -51,6 +61,19 @@ export function modelAgent({ model, tools = {}, maxRounds = MAX_ROUNDS }: ModelA
     }
     throw new TurnkeepError('limit_exceeded', { limit: 'maxRounds', max: maxRounds, path: 'maxRounds' });
   };
+}
+
+function assertModelAgent(options: ModelAgentOptions): void {
+  assertChecked(options, OPTIONS);
+  const { model, tools = {} } = options;
+  assertFits(model, callback, 'options.model');
+  assertObject(tools, 'options.tools');
+  for (const [name, tool] of Object.entries(tools)) {
+    const path = memberPath('options.tools', name);
+    assertChecked(tool, TOOL, path);
+    assertFits(tool.run, callback, `${path}.run`);
+    assertNotes(tool.message, `${path}.message`);
+  }
 }
 
 function isOurs(part: Part): boolean {
@@ -73,7 +96,8 @@ async function runTool(turn: AgentTurn, tool: Tool | undefined, call: ToolCallPa
     await turn.append(`denied ${call.callId}`, denied(call));
     return;
   }
-  await turn.tool(call.callId, async () => tool.run(inputOf(call), { call, turn }), tool);
+  const { retry, reconcile, message } = tool;
+  await turn.tool(call.callId, async () => tool.run(inputOf(call), { call, turn }), { retry, reconcile, message });
 }
 
 async function isApproved(turn: AgentTurn, call: ToolCallPart): Promise<boolean> {

@@ -3,10 +3,14 @@ import { TurnkeepError, isTurnkeepError } from '../../core/errors.ts';
 import { assertId } from '../../core/ids.ts';
 import type { TurnId } from '../../core/ids.ts';
 import { LIMITS } from '../../core/limits.ts';
+import { memberPath } from '../../core/json.ts';
+import { settled } from '../../core/rules/step.ts';
 import { isTerminal } from '../../core/rules/turn-states.ts';
+import { assertShape } from '../../core/shapes.ts';
 import { assertNotAborted } from '../abort.ts';
 import type { WriteOptions } from '../access.ts';
-import { assertOptions } from '../given.ts';
+import { abortSignal, anything, assertChecked, assertFits, assertObject, callback, text } from '../given.ts';
+import type { Checks } from '../given.ts';
 import { eventOf } from '../receipt-event.ts';
 import type { AtBoundary } from './turn-work.ts';
 import { endFromOutside, LOST_RACE } from './end-from-outside.ts';
@@ -45,8 +49,15 @@ export interface RunOptions extends ResumeOptions, Pick<WriteOptions, 'expect'> 
 export type AgentTurnStart = Omit<TurnSubmit, 'kind' | 'operationId' | 'whenBusy'>;
 
 const DEFAULT_TTL_MS = 30_000;
-const RESUME_OPTIONS: ReadonlySet<string> = new Set(['agent', 'ttlMs', 'signal', 'settle', 'atBoundary']);
-const RUN_OPTIONS: ReadonlySet<string> = new Set([...RESUME_OPTIONS, 'idempotencyKey', 'expect']);
+// A time to live, a key and an expectation have errors of their own.
+const RESUME: Checks<ResumeOptions> = {
+  agent: text,
+  ttlMs: anything,
+  signal: abortSignal,
+  settle: anything,
+  atBoundary: callback,
+};
+const RUN: Checks<RunOptions> = { ...RESUME, idempotencyKey: anything, expect: anything };
 
 /** A turn from its prompt to its end; sent again under the same key it goes on where it stopped. */
 export async function runTurn(
@@ -55,7 +66,7 @@ export async function runTurn(
   agent: Agent,
   options: RunOptions,
 ): Promise<TurnOutcome> {
-  assertOptions(options, RUN_OPTIONS);
+  assertChecked(options, RUN);
   const { idempotencyKey, expect, ...resuming } = options;
   assertReady(agent, resuming);
   assertId(idempotencyKey, 'options.idempotencyKey');
@@ -95,15 +106,18 @@ export async function resumeNew(
 }
 
 /** Refuses what no turn could be run with, before there is one; throws `aborted` where the caller gave up by then. */
-export function assertReady(agent: Agent, { ttlMs, signal }: ResumeOptions): void {
-  assertAgent(agent);
-  assertTtl(ttlMs);
-  assertNotAborted(signal);
+export function assertReady(agent: Agent, options: ResumeOptions): void {
+  assertResumable(agent, options);
+  assertNotAborted(options.signal);
 }
 
-function assertAgent(agent: unknown): void {
-  if (typeof agent === 'function') return;
-  throw new TurnkeepError('invalid_value', { path: 'agent', reason: 'a function is asked for' });
+function assertResumable(agent: Agent, options: ResumeOptions): void {
+  assertFits(agent, callback, 'agent');
+  assertChecked(options, RESUME);
+  assertTtl(options.ttlMs);
+  const { settle = {} } = options;
+  assertObject(settle, 'options.settle');
+  for (const [key, outcome] of Object.entries(settle)) assertShape(settled, outcome, memberPath('options.settle', key));
 }
 
 /** Takes a turn up where it stopped; see `Conversation.resume`. */
@@ -113,10 +127,8 @@ export async function resumeTurn(
   agent: Agent,
   options: ResumeOptions = {},
 ): Promise<TurnOutcome> {
-  assertOptions(options, RESUME_OPTIONS);
+  assertResumable(agent, options);
   const { signal, ttlMs = DEFAULT_TTL_MS } = options;
-  assertAgent(agent);
-  assertTtl(ttlMs);
   const held = await hold(place.access, turnId, { agent: options.agent ?? 'agent', ttlMs, signal });
   if (!held) return outcomeOf(place.access, turnId);
   return new TurnRun(place, held, options).run(agent);

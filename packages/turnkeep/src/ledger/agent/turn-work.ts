@@ -180,8 +180,9 @@ export class TurnWork {
   }
 
   /** One call of a key at a time; one that failed may be tried again. */
-  once<Result>(asked: Action<Result>): Promise<Result> {
+  once<Result>(ask: () => Action<Result>): Promise<Result> {
     try {
+      const asked = ask();
       const action = { ...asked, input: ownJson(asked.input, `step ${asked.key}.input`) };
       const known = this.#steps.get(action.key);
       if (known) {

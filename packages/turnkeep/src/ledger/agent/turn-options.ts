@@ -1,0 +1,105 @@
+import type { Expect, UsageRecord } from '../../core/change.ts';
+import { assertId } from '../../core/ids.ts';
+import type { Json } from '../../core/json.ts';
+import type { MessageNotes, NewMessage, Part } from '../../core/message.ts';
+import { assertShape, messageNotes } from '../../core/shapes.ts';
+import { anything, assertChecked, assertFits, callback, flag, list, oneOf, text } from '../given.ts';
+import type { Checks } from '../given.ts';
+import type { Reconciled } from './reconciled.ts';
+
+/** How a step may be repeated where nobody knows whether it was done, and what is recorded of it. */
+export interface StepOptions<Result extends Json | void> {
+  /** `safe`: it may be done again. `never` when absent. */
+  readonly retry?: 'safe' | 'never' | undefined;
+  /** Looks up whether a step was done, and with what result; where it was not, it is done again. */
+  readonly reconcile?: (() => Promise<Reconciled<Result>>) | undefined;
+  readonly name?: string | undefined;
+  readonly input?: Json | undefined;
+}
+
+/** As {@link StepOptions}; its name and input are the call's. */
+export type ToolOptions = Omit<StepOptions<Json>, 'name' | 'input'> & {
+  /** Of the tool message. */
+  readonly message?: MessageNotes | undefined;
+};
+
+/** Parts as a model gives them, whole or piece by piece. */
+export type ModelCall = (signal: AbortSignal) => AsyncIterable<Part> | Iterable<Part> | Promise<readonly Part[]>;
+
+/** What a model call used; it is counted for its turn. */
+export type CallUsage = Omit<UsageRecord, 'kind' | 'turnId'>;
+
+/** What becomes of a model call's parts. */
+export interface ModelOptions {
+  /** Of the assistant's message. */
+  readonly message?: MessageNotes | undefined;
+  /**
+   * Asked when the parts are there: what the call used, recorded in the commit of its message. Where it throws, or answers
+   * what cannot be kept, the message is recorded without it, and then the call throws that.
+   */
+  readonly usage?: (() => CallUsage | undefined) | undefined;
+}
+
+/** How a turn ends. */
+export interface Completion {
+  readonly messages?: readonly NewMessage[] | undefined;
+  /** What its last model call used: recorded with the answer, once. */
+  readonly usage?: CallUsage | undefined;
+  /** What the agent saw; where it is not so any more the answer is handed back with the error (`not_completed`). */
+  readonly expect?: Expect | undefined;
+}
+
+/** How a turn is given up from within. */
+export interface Cancellation {
+  readonly reason: string;
+  /** True to keep what was drafted as an incomplete message. */
+  readonly keepDraft?: boolean | undefined;
+}
+
+/** What a tool and a step have in common. */
+export const REPEATABLE: Checks<Pick<ToolOptions, 'retry' | 'reconcile'>> = {
+  retry: oneOf('safe', 'never'),
+  reconcile: callback,
+};
+
+// Its input and its message have errors of their own.
+const STEP: Checks<StepOptions<Json>> = { ...REPEATABLE, name: text, input: anything };
+const TOOL: Checks<ToolOptions> = { ...REPEATABLE, message: anything };
+const MODEL: Checks<ModelOptions> = { message: anything, usage: callback };
+const COMPLETION: Checks<Completion> = { messages: list, usage: anything, expect: anything };
+const CANCELLATION: Checks<Cancellation> = { reason: text, keepDraft: flag };
+
+/** Each of these throws `invalid_value` with the path of what is wrong, before anything is done or recorded. */
+export function assertStep(key: string, work: unknown, options: unknown): void {
+  assertId(key, 'key');
+  assertFits(work, callback, `step ${key}.work`);
+  assertChecked(options, STEP, `step ${key}.options`);
+}
+
+export function assertModel(key: string, call: unknown, options: ModelOptions): void {
+  assertId(key, 'key');
+  assertFits(call, callback, `model ${key}.call`);
+  assertChecked(options, MODEL, `model ${key}.options`);
+  assertNotes(options.message, `model ${key}.options.message`);
+}
+
+export function assertTool(callId: string, work: unknown, options: ToolOptions): void {
+  assertId(callId, 'callId');
+  assertFits(work, callback, `tool ${callId}.work`);
+  assertChecked(options, TOOL, `tool ${callId}.options`);
+  assertNotes(options.message, `tool ${callId}.options.message`);
+}
+
+/** Before the work is done: afterwards its result would be lost to a word beside it. */
+export function assertNotes(message: unknown, path: string): void {
+  if (message !== undefined) assertShape(messageNotes, message, path);
+}
+
+export function assertCompletion(completion: unknown): void {
+  assertChecked(completion, COMPLETION, 'completion');
+}
+
+export function assertCancellation(how: Cancellation): void {
+  assertChecked(how, CANCELLATION, 'cancellation');
+  assertFits(how.reason, text, 'cancellation.reason');
+}
