@@ -74,7 +74,8 @@ export interface ErrorDetails {
   no_step: { readonly turnId: string; readonly key: string };
   step_ended: { readonly turnId: string; readonly key: string; readonly status: string };
   step_conflict: { readonly turnId: string; readonly key: string };
-  ambiguous: { readonly turnId: string; readonly keys: readonly string[] };
+  /** `reason`: what kept one that can be looked up from being so. */
+  ambiguous: { readonly turnId: string; readonly keys: readonly string[]; readonly reason?: string | undefined };
   interrupt_exists: { readonly interruptId: string };
   no_interrupt: { readonly interruptId: string };
   interrupt_closed: { readonly interruptId: string; readonly status: string };

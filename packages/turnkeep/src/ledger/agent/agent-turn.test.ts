@@ -6,6 +6,7 @@ import type { Part } from '../../core/message.ts';
 import type { Conversation } from '../conversation.ts';
 import { ASKED, opened, said, text } from './agent.testkit.ts';
 import type { AgentTurn } from './agent-turn.ts';
+import type { Reconciled } from './reconciled.ts';
 import type { Agent } from './turn-run.ts';
 
 const KEY = { idempotencyKey: 'turn-1' };
@@ -203,7 +204,48 @@ describe('a step', () => {
     }
   });
 
-  test('that was looked up is not guessed about: another answer is refused', async () => {
+  test('whose look-up fails stays as it is, and is looked up again by the next run', async () => {
+    const { conversation } = opened();
+    const turnId = await abandoned(conversation, ['pay']);
+    const offline = new Error('the bank is offline');
+    const agent = (reconcile: () => Promise<Reconciled<string>>): Agent => {
+      return async (turn) => void (await turn.step('pay', async () => 'paid again', { reconcile }));
+    };
+    const failing = conversation.resume(
+      turnId,
+      agent(async () => Promise.reject(offline)),
+      QUICK,
+    );
+    await expect(failing).rejects.toMatchObject({
+      code: 'ambiguous',
+      details: { turnId, keys: ['pay'], reason: 'it could not be looked up: the bank is offline' },
+      cause: offline,
+    });
+    expect((await conversation.steps(turnId))[0]?.status).toBe('started');
+    await conversation.resume(
+      turnId,
+      agent(async () => ({ done: true, result: 'was paid' })),
+    );
+    expect(await conversation.steps(turnId)).toMatchObject([{ status: 'succeeded', result: 'was paid', starts: 1 }]);
+  });
+
+  test('whose look-up asks somebody waits for the answer', async () => {
+    const { conversation, space } = opened();
+    const turnId = await abandoned(conversation, ['pay']);
+    const agent: Agent = async (turn) => {
+      const reconcile = async () => {
+        const was = await turn.interrupt({ interruptId: 'was it paid', type: 'input', payload: null });
+        return { done: was === true } as Reconciled<string>;
+      };
+      await turn.step('pay', async () => 'paid', { reconcile });
+    };
+    expect((await conversation.resume(turnId, agent, QUICK)).state).toBe('waiting');
+    await space.answer('was it paid', { by: 'ann', response: false });
+    expect((await conversation.resume(turnId, agent)).state).toBe('completed');
+    expect(await conversation.steps(turnId)).toMatchObject([{ status: 'succeeded', result: 'paid', starts: 2 }]);
+  });
+
+  test('that was looked up is not guessed about: another answer is none', async () => {
     for (const answer of [
       null,
       undefined,
@@ -218,7 +260,10 @@ describe('a step', () => {
       let times = 0;
       const agent: Agent = async (turn) =>
         void (await turn.step('pay', async () => (times += 1), { reconcile: async () => answer as never }));
-      await expect(conversation.resume(turnId, agent, QUICK)).rejects.toMatchObject({ code: 'invalid_value' });
+      await expect(conversation.resume(turnId, agent, QUICK)).rejects.toMatchObject({
+        code: 'ambiguous',
+        cause: { code: 'invalid_value', details: { path: 'reconcile of step pay' } },
+      });
       expect([times, (await conversation.steps(turnId))[0]?.status]).toEqual([0, 'started']);
     }
   });

@@ -267,13 +267,24 @@ export class TurnWork {
   async #settle<Result>(step: Step, action: Action<Result>): Promise<Recorded<Result> | undefined> {
     const { turnId, key } = step;
     if (action.reconcile) {
-      const found = await action.reconcile();
+      const found = await this.#lookUp(key, action.reconcile);
       if (found) return this.#record(key, 'step.settle', found);
     } else if (step.repeat === 'safe') return undefined;
     else if (action.repeat !== 'safe')
       throw new TurnkeepError('ambiguous', { turnId, keys: await this.#ambiguousKeys() });
     await this.writer.write(() => [{ kind: 'step.settle', turnId, key, outcome: { status: 'retry' } }]);
     return undefined;
+  }
+
+  /** Where the look-up fails nobody knows any more than before: the step stays as it is, and the turn can be resumed. */
+  async #lookUp<Result>(key: string, reconcile: () => Promise<Result>): Promise<Result> {
+    try {
+      return await reconcile();
+    } catch (error) {
+      if (this.signal.aborted || error instanceof TurnWaits) throw error;
+      const reason = `it could not be looked up: ${messageOf(error)}`;
+      throw new TurnkeepError('ambiguous', { turnId: this.turnId, keys: [key], reason }, { cause: error });
+    }
   }
 
   async #ambiguousKeys(): Promise<readonly string[]> {
