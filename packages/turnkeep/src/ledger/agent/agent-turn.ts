@@ -95,7 +95,7 @@ export class AgentTurn {
 
   async #ask(key: string, call: ModelCall, { message, usage }: ModelOptions): Promise<Recorded<readonly Part[]>> {
     this.#work.draft.drop();
-    const parts = await this.#collect(call);
+    const parts = await this.#work.ownCalls.of(key, await this.#collect(call));
     const answer = (more: readonly Change[]) => this.#said({ ...message, role: 'assistant', parts }, parts, more);
     // What the call cost is no reason to lose what it said.
     const withoutUsage = (problem: Error): Recorded<readonly Part[]> => ({ ...answer([]), problem });

@@ -3,6 +3,7 @@ import type { Part } from '../../core/message.ts';
 import { ASKED, opened, said, text } from './agent.testkit.ts';
 import { modelAgent } from './model-agent.ts';
 import type { ModelAgentOptions } from './model-agent.ts';
+import type { Agent } from './turn-run.ts';
 
 const call = (callId: string, name: string): Part => ({ type: 'tool_call', callId, name, input: { of: callId } });
 const KEY = { idempotencyKey: 'turn-1' };
@@ -60,6 +61,61 @@ test('a tool that needs approval waits for it, alone; denied, it is not run', as
   const { messages } = await conversation.page();
   const results = messages.flatMap(({ parts }) => parts.filter((part) => part.type === 'tool_result'));
   expect(results.map(({ callId, status }) => `${callId} ${status}`).sort()).toEqual(['x ok', 'y denied', 'z ok']);
+});
+
+test('a model that gives one id to several calls of a turn has each of them answered, and the transcript says so', async () => {
+  const { conversation } = opened();
+  const ran: unknown[] = [];
+  const look = (name: string): Part => ({ type: 'tool_call', callId: 'call_0', name: 'look', input: { at: name } });
+  const agent = modelAgent({
+    model: async ({ round }) => [[look('a'), look('b')], [look('c')], [text('Done.')]][round - 1] ?? [],
+    tools: { look: { run: async (input, { call: { callId } }) => ran.push([callId, input]) && input } },
+  });
+  expect((await conversation.run(ASKED, agent, KEY)).state).toBe('completed');
+  expect(ran).toEqual([
+    ['call_0', { at: 'a' }],
+    ['call_0_2', { at: 'b' }],
+    ['call_0_3', { at: 'c' }],
+  ]);
+  const { messages } = await conversation.page();
+  const parts = messages.flatMap((message) => message.parts);
+  const named = { providerMetadata: { turnkeep: { callId: 'call_0' } } };
+  expect(parts.filter(({ type }) => type === 'tool_call')).toEqual([
+    look('a'),
+    { ...look('b'), callId: 'call_0_2', ...named },
+    { ...look('c'), callId: 'call_0_3', ...named },
+  ]);
+  const results = parts.flatMap((part) => (part.type === 'tool_result' ? [[part.callId, part.output] as const] : []));
+  expect(new Map(results)).toEqual(
+    new Map([
+      ['call_0', { at: 'a' }],
+      ['call_0_2', { at: 'b' }],
+      ['call_0_3', { at: 'c' }],
+    ]),
+  );
+});
+
+test('what a provider ran itself is answered by its own result, and models side by side may number alike', async () => {
+  const { conversation } = opened();
+  const ran = (output: string): readonly Part[] => [
+    { type: 'tool_call', callId: '0', name: 'search', input: {}, executedBy: 'provider' },
+    { type: 'tool_result', callId: '0', status: 'ok', output },
+  ];
+  const agent: Agent = async (turn) => {
+    await Promise.all(['a', 'b'].map((key) => turn.model(key, async () => [...ran(`${key}1`), ...ran(`${key}2`)])));
+  };
+  expect((await conversation.run(ASKED, agent, KEY)).state).toBe('completed');
+  const { messages } = await conversation.page();
+  const outputs = messages.flatMap(({ parts }) =>
+    parts.flatMap((part, at) => {
+      const before = parts[at - 1];
+      if (part.type !== 'tool_result' || before?.type !== 'tool_call') return [];
+      expect(part.callId).toBe(before.callId);
+      return [[part.callId, part.output]];
+    }),
+  );
+  expect(new Set(outputs.map(([callId]) => callId))).toEqual(new Set(['0', '0_2', '0_3', '0_4']));
+  expect(new Set(outputs.map(([, output]) => output))).toEqual(new Set(['a1', 'a2', 'b1', 'b2']));
 });
 
 test('an option of an agent or of its tools that is none is refused before there is a turn', async () => {

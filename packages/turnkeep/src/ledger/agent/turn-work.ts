@@ -11,6 +11,7 @@ import type { ConversationAccess } from '../conversation-access.ts';
 import type { DraftWriter } from './draft.ts';
 import { messageOf } from './message-of.ts';
 import { assertSameAsked, assertSameQuestion, assertSameStep, ownJson } from './same-work.ts';
+import { OwnCalls } from './own-calls.ts';
 import type { TurnWriter } from './turn-writer.ts';
 import { UNFIT } from './unfinished.ts';
 
@@ -87,6 +88,7 @@ export class TurnWork {
   /** Aborted where the turn is stopped, taken over, or out of time. */
   readonly signal: AbortSignal;
   readonly at: AtBoundary;
+  readonly ownCalls: OwnCalls;
   readonly #steps = new Map<string, { readonly action: Action<never>; readonly doing: Promise<unknown> }>();
   readonly #pending = new Set<Promise<unknown>>();
   readonly #waits = new Set<TurnWaits>();
@@ -100,6 +102,7 @@ export class TurnWork {
     this.draft = draft;
     this.signal = signal;
     this.at = at;
+    this.ownCalls = new OwnCalls(access, this.turnId);
   }
 
   /** What this run asked and nobody has answered. */

@@ -1,0 +1,63 @@
+import type { TurnId } from '../../core/ids.ts';
+import type { Part, ToolCallPart, ToolResultPart } from '../../core/message.ts';
+import { messagesAt } from '../../core/tree/messages.ts';
+import { ownTurn } from '../../core/tree/path.ts';
+import type { ConversationAccess } from '../conversation-access.ts';
+
+/** Bytes of the longest id that is made longer. */
+const STEM_BYTES = 480;
+
+/**
+ * Gives each call of a model an id that no other call of its turn has. Some models number the calls of every answer anew,
+ * and some give all of them one id: each is a call all the same, and its result must find it. A call that got another id
+ * says how its model named it, in `providerMetadata.turnkeep.callId`, and so do results of it in the same answer.
+ */
+export class OwnCalls {
+  readonly #access: ConversationAccess;
+  readonly #turnId: TurnId;
+  /** The step of this run that gives an id away: models that are asked side by side may number alike. */
+  readonly #givenBy = new Map<string, string>();
+
+  constructor(access: ConversationAccess, turnId: TurnId) {
+    this.#access = access;
+    this.#turnId = turnId;
+  }
+
+  /** The parts of one answer, of the step `key`. */
+  async of(key: string, parts: readonly Part[]): Promise<readonly Part[]> {
+    if (!parts.some(({ type }) => type === 'tool_call')) return parts;
+    const known = await this.#known();
+    const here = new Set<string>();
+    const isTaken = (id: string) => known.has(id) || here.has(id) || (this.#givenBy.get(id) ?? key) !== key;
+    const ownIds = new Map<string, string>();
+    return parts.map((part) => {
+      if (part.type === 'tool_result') return renamed(part, ownIds.get(part.callId) ?? part.callId);
+      if (part.type !== 'tool_call') return part;
+      const callId = freeId(part.callId, isTaken);
+      here.add(callId);
+      this.#givenBy.set(callId, key);
+      ownIds.set(part.callId, callId);
+      return renamed(part, callId);
+    });
+  }
+
+  /** The calls that stand in the turn. */
+  async #known(): Promise<ReadonlySet<string>> {
+    return this.#access.view(({ tree }) => {
+      const turn = ownTurn(tree, this.#turnId);
+      const messages = turn ? messagesAt(tree, tree.head.conversationId, turn.branch, turn.position) : [];
+      return new Set(messages.flatMap(({ row }) => row.calls));
+    });
+  }
+}
+
+function freeId(callId: string, isTaken: (id: string) => boolean): string {
+  if (!isTaken(callId)) return callId;
+  const stem = Buffer.byteLength(callId) <= STEM_BYTES ? callId : 'call';
+  for (let at = 2; ; at++) if (!isTaken(`${stem}_${at}`)) return `${stem}_${at}`;
+}
+
+function renamed<Named extends ToolCallPart | ToolResultPart>(part: Named, callId: string): Named {
+  if (part.callId === callId) return part;
+  return { ...part, callId, providerMetadata: { ...part.providerMetadata, turnkeep: { callId: part.callId } } };
+}
