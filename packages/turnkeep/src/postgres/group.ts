@@ -35,6 +35,8 @@ export type Outcome =
   | { readonly kind: 'failed'; readonly error: Error }
   /** Somebody else holds a head that it needs. */
   | { readonly kind: 'busy' }
+  /** It must wait for an earlier commit of its conversation, which was not decided. */
+  | { readonly kind: 'behind' }
   /** It needs more heads than it locked. */
   | { readonly kind: 'needs'; readonly conversations: readonly ConversationId[] };
 
@@ -87,6 +89,8 @@ class Group<J extends Job> implements DecidedGroup<J> {
   readonly #snapshot = new Snapshot();
   readonly #overlay: Overlay;
   readonly #loader: Loader;
+  /** Conversations of which a commit was left for a later group. */
+  readonly #postponed = new Set<ConversationId>();
   #open: readonly J[] = [];
   unforeseen = 0;
 
@@ -123,9 +127,12 @@ class Group<J extends Job> implements DecidedGroup<J> {
     this.#holdLocked(answers.shift() ?? []);
     if (maybeNew.length > 0) this.#holdNew(answers.shift() ?? []);
     if (others.length > 0) this.#noteAbsent(others, answers.shift() ?? []);
-    for (const job of jobs)
-      if (!locksOf(job).every((id) => this.#isSettled(id))) this.outcomes.set(job, { kind: 'busy' });
-    this.#open = jobs.filter((job) => !this.outcomes.has(job));
+    this.#open = jobs.filter((job) => {
+      if (this.#isBehind(job)) return false;
+      const isReady = locksOf(job).every((id) => this.#isSettled(id));
+      if (!isReady) this.#postpone(job, { kind: 'busy' });
+      return isReady;
+    });
   }
 
   /** Decides until every commit is through; those that lack something wait for the next load, and the others go on. */
@@ -152,6 +159,7 @@ class Group<J extends Job> implements DecidedGroup<J> {
     const waiting: J[] = [];
     const held = new Set<ConversationId>();
     for (const job of this.#open) {
+      if (this.#isBehind(job)) continue;
       const conversations = locksOf(job);
       const ask = conversations.some((id) => held.has(id)) ? 'behind' : this.#decideJob(job);
       if (ask === undefined) continue;
@@ -170,10 +178,7 @@ class Group<J extends Job> implements DecidedGroup<J> {
       const tried = attempt(this.#snapshot, () => decide(this.#overlay, job.envelope, this.#store.sha256));
       if ('result' in tried) this.#settle(job, tried.result);
       else if (tried.ask.kind === 'head')
-        this.outcomes.set(job, {
-          kind: 'needs',
-          conversations: [tried.ask.conversation, ...this.#subAgentsOf(job)],
-        });
+        this.#postpone(job, { kind: 'needs', conversations: [tried.ask.conversation, ...this.#subAgentsOf(job)] });
       else return tried.ask;
     } catch (error) {
       // A mistake in the rules is the commit's own failure.
@@ -200,12 +205,24 @@ class Group<J extends Job> implements DecidedGroup<J> {
   #take(job: J, writes: WriteSet, receipt: Receipt): void {
     const conversations = this.batch.notHeld(writes);
     if (conversations.length > 0) {
-      this.outcomes.set(job, { kind: 'needs', conversations });
+      this.#postpone(job, { kind: 'needs', conversations });
       return;
     }
     this.batch.add(writes);
     this.#overlay.apply(writes);
     this.outcomes.set(job, { kind: 'done', receipt });
+  }
+
+  /** Not in this group: what follows in its conversations is for a later one, too. */
+  #postpone(job: J, outcome: Outcome): void {
+    this.outcomes.set(job, outcome);
+    for (const id of locksOf(job)) if (!isShelf(id)) this.#postponed.add(id);
+  }
+
+  #isBehind(job: J): boolean {
+    const isBehind = locksOf(job).some((id) => this.#postponed.has(id));
+    if (isBehind) this.#postpone(job, { kind: 'behind' });
+    return isBehind;
   }
 
   #holdLocked(rows: readonly SqlRow[]): void {

@@ -59,6 +59,50 @@ export class TestSchema {
   }
 }
 
+/** A driver whose server takes back every so-manieth flush, before anything of it is done, once it is told to. */
+export class Flaky implements Driver {
+  readonly #driver: Driver;
+  every: number = Number.MAX_SAFE_INTEGER;
+  #flushes = 0;
+
+  constructor(driver: Driver) {
+    this.#driver = driver;
+  }
+
+  get pipelined(): boolean {
+    return this.#driver.pipelined;
+  }
+
+  get maxConnections(): number {
+    return this.#driver.maxConnections;
+  }
+
+  async connect(): Promise<Session> {
+    const session = await this.#driver.connect();
+    return {
+      run: async (statements) => {
+        this.#flushes += 1;
+        if (this.#flushes % this.every === 0) throw Object.assign(new Error('taken back'), { code: '40001' });
+        return session.run(statements);
+      },
+      release: () => session.release(),
+      destroy: () => session.destroy(),
+    };
+  }
+
+  adopt(client: unknown): Connection {
+    return this.#driver.adopt(client);
+  }
+
+  async listen(channel: string, heard: (payload: string) => void, lost: () => void): Promise<() => void> {
+    return this.#driver.listen(channel, heard, lost);
+  }
+
+  async close(): Promise<void> {
+    return this.#driver.close();
+  }
+}
+
 export function ledgerOver(backend: PostgresBackend): Ledger {
   return new Ledger(backend, systemSurroundings, mintCommitId);
 }

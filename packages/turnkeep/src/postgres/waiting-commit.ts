@@ -2,6 +2,7 @@ import type { Envelope } from '../core/backend.ts';
 import { TurnkeepError } from '../core/errors.ts';
 import type { ConversationId } from '../core/ids.ts';
 import type { Receipt } from '../core/receipt.ts';
+import { isShelf } from '../core/shelf.ts';
 import { monotonicNow } from '../platform/clock.ts';
 import type { Job } from './group.ts';
 import { storeError } from './driver-errors.ts';
@@ -14,20 +15,27 @@ export class WaitingCommit implements Job {
   readonly answer: Promise<Receipt>;
   readonly #since = monotonicNow();
   readonly #settlers: { readonly resolve: (receipt: Receipt) => void; readonly reject: (error: Error) => void };
-  /** The conversations that it will lock, as far as it says so itself. */
-  readonly locks: readonly ConversationId[];
-  /** True once somebody else held a head that it needs: it then waits in line for it, alone. */
+  readonly #named: readonly ConversationId[];
+  /** The conversations that it names: it is decided after every earlier commit of one of them. Shelves are none. */
+  readonly orderedBy: readonly ConversationId[];
+  /** A transaction is at work on it, or it rests until it is tried again, or neither. */
+  state: 'waits' | 'at_work' | 'rests' = 'waits';
+  /** The heads that the transaction at work locks for it. */
+  held: readonly ConversationId[] = [];
+  /** True once somebody else held a head that it needs: it then waits in line for it, with those of its conversation. */
   waitsInLine = false;
-  /** True once it failed together with others: it is then tried alone. */
-  isAlone = false;
+  /** Commits that its transaction may hold, itself among them: fewer after each that failed. */
+  groupLimit: number = Number.MAX_SAFE_INTEGER;
+  /** Transactions that held it and failed. */
+  tries = 0;
   /** True once a write was sent whose outcome was never heard. */
   #maybeWritten = false;
-  tries = 0;
   #settled = false;
 
   constructor(envelope: Envelope) {
     this.envelope = envelope;
-    this.locks = conversationsOf(envelope.commit);
+    this.#named = conversationsOf(envelope.commit);
+    this.orderedBy = this.#named.filter((id) => !isShelf(id));
     let settlers;
     this.answer = new Promise<Receipt>((resolve, reject) => {
       settlers = { resolve, reject };
@@ -37,6 +45,11 @@ export class WaitingCommit implements Job {
 
   get conversation(): ConversationId {
     return this.envelope.commit.conversationId;
+  }
+
+  /** The heads that it locks, as far as is known. */
+  get locks(): readonly ConversationId[] {
+    return this.alsoLock.size === 0 ? this.#named : [...this.#named, ...this.alsoLock];
   }
 
   get isSettled(): boolean {
