@@ -455,7 +455,7 @@ export interface UsageRecord {
   readonly outputTokens?: number | undefined;
   readonly reasoningTokens?: number | undefined;
   readonly latencyMs?: number | undefined;
-  /** `amount` is a decimal as text: sums are exact. */
+  /** `amount` is a decimal as text: sums are exact. `currency` is three capital letters, as ISO 4217 has them. */
   readonly cost?: { readonly amount: string; readonly currency: string } | undefined;
   /** What it was for: `answer`, `title`, `summary`; a code. */
   readonly purpose?: string | undefined;

@@ -141,6 +141,13 @@ export const REJECTED_INPUT: readonly Rejection[] = [
   },
   {
     code: 'invalid_value',
+    when: 'a currency is written small',
+    scene: 'idle',
+    changes: [{ kind: 'usage.record', provider: 'some', model: 'large', cost: { amount: '1', currency: 'usd' } }],
+    details: { path: `${AT}.cost.currency` },
+  },
+  {
+    code: 'invalid_value',
     when: 'a call stands twice in one message',
     scene: 'submitted',
     changes: [message([...calls('x').parts, ...calls('x').parts])],

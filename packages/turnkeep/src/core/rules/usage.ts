@@ -34,7 +34,8 @@ const amount = z
     context.addIssue({ code: 'custom', message: 'too long', params: { limit: 'amountDigits', actual: value.length } });
   });
 
-const currency = z.string().regex(/^[A-Za-z0-9_]{1,16}$/, 'a currency is 1 to 16 of A-Za-z0-9_');
+// As ISO 4217 writes them: `usd` beside `USD` would be another sum.
+const currency = z.string().regex(/^[A-Z]{3}$/, 'a currency is three capital letters, as in ISO 4217: USD');
 
 /**
  * What a model call used, recorded once under its id, in the commit of what it paid for: the same again is a no-op. It
