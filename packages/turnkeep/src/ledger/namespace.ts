@@ -179,7 +179,8 @@ export class Namespace {
 
   /**
    * Ends the turns whose owner does not live any more, with the reason `owner_lost`; turns that wait are left alone. A process
-   * of this host that has ended is seen at once, any other owner is watched for its time to live.
+   * of this host that has ended is seen at once, any other owner is watched for its time to live. Turns that were submitted and
+   * never taken are named, and ended where `neverHeld` says so.
    */
   async recover(options: RecoverOptions = {}): Promise<readonly RecoveredTurn[]> {
     return recoverNamespace(this.#access, this.id, options);

@@ -17,6 +17,8 @@ import { isAtWorkHere, isOver, Lease, readBeat, removeBeat } from './lease.ts';
 import { persist } from './persist.ts';
 
 const LOOKS_PER_TTL = 12;
+/** The type of a turn's checkpoint. */
+const TURN = 'turn';
 
 /** A turn as whoever wants to work on it finds it. */
 export interface Found {
@@ -29,6 +31,8 @@ export interface Found {
   readonly checkpointId: CheckpointId;
   /** `undefined` where there is no checkpoint yet. */
   readonly revision: number | undefined;
+  /** True for a turn that `run` made and nobody has moved: the one who made it was about to hold it. */
+  readonly isOfRun: boolean;
 }
 
 /** A turn that this process works on. */
@@ -57,8 +61,16 @@ export async function findTurn(access: ConversationAccess, turnId: TurnId): Prom
     const checkpointId: string = operationId ?? turnId; // the turn's idempotency identity, whatever it identifies
     const runId = held ? runOfAttempt(tree, held.attempt) : undefined;
     const isOpen = runId !== undefined && readRun(tree, bodies, runId)?.status === 'running';
-    const revision = readCheckpoint(tree, bodies, checkpointId)?.revision;
-    return { state, held, openRun: isOpen ? runId : undefined, openOperation: opened, checkpointId, revision };
+    const checkpoint = readCheckpoint(tree, bodies, checkpointId);
+    return {
+      state,
+      held,
+      openRun: isOpen ? runId : undefined,
+      openOperation: opened,
+      checkpointId,
+      revision: checkpoint?.revision,
+      isOfRun: state === 'preparing' && checkpoint?.type === TURN && checkpoint.revision === 0,
+    };
   });
 }
 
@@ -174,5 +186,5 @@ export function lostRun(runId: RunId): Change {
 
 /** The checkpoint of a turn: its id is the turn's idempotency identity. */
 export function firstCheckpoint(checkpointId: CheckpointId): Change {
-  return { kind: 'checkpoint.create', checkpointId, type: 'turn', schemaVersion: 1, phase: 'ready', payload: {} };
+  return { kind: 'checkpoint.create', checkpointId, type: TURN, schemaVersion: 1, phase: 'ready', payload: {} };
 }

@@ -17,7 +17,7 @@ async function abandoned(conversation: Conversation, run = true): Promise<string
   return turnId;
 }
 
-test('what no living owner holds fails with its reason; what waits, lives, or was never held is left alone', async () => {
+test('what no living owner holds fails with its reason; what waits or lives is left alone, what was never held is named', async () => {
   const { space } = opened();
   const [lost, unstarted, waiting, free, living] = ['lost', 'unstarted', 'waiting', 'free', 'living'].map((id) =>
     space.conversation(id),
@@ -38,9 +38,10 @@ test('what no living owner holds fails with its reason; what waits, lives, or wa
   });
   await living.watch({ after: 1 }).next();
   const recovered = await space.recover(QUICK);
-  expect(recovered.map(({ conversationId, code }) => `${conversationId} ${code}`).sort()).toEqual([
-    'lost owner_lost',
-    'unstarted owner_lost',
+  expect(recovered.map(({ conversationId, code, ended }) => `${conversationId} ${code} ${ended}`).sort()).toEqual([
+    'free never_held false',
+    'lost owner_lost true',
+    'unstarted owner_lost true',
   ]);
   expect((await lost.checkpoints.get('lost op'))?.phase).toBe('failed');
   expect((await unstarted.operation('unstarted op'))?.failure).toMatchObject({ code: 'owner_lost' });
@@ -54,7 +55,54 @@ test('what no living owner holds fails with its reason; what waits, lives, or wa
   expect((await free.graph())[0]?.state).toBe('preparing');
   caller.abort();
   expect((await working).state).toBe('cancelled');
-  expect(await space.recover(QUICK)).toEqual([]);
+  expect(await space.recover(QUICK)).toMatchObject([{ conversationId: 'free', ended: false }]);
+});
+
+test('a turn that was never held is ended where its caller says so and nobody writes, and by no other', async () => {
+  const { space } = opened();
+  const [idle, noted] = [space.conversation('idle'), space.conversation('noted')];
+  const { operationId } = await idle.submit(ASKED);
+  await noted.submit(ASKED);
+  const writes = new AbortController();
+  const writing = (async () => {
+    for (let at = 0; !writes.signal.aborted; at++) {
+      await noted.update({ metadata: { at } });
+      await new Promise<void>((resolve) => setImmediate(resolve));
+    }
+  })();
+  const recovered = await space.recover({ ...QUICK, neverHeld: 'end' });
+  writes.abort();
+  await writing;
+  expect(recovered.map(({ conversationId, code, ended }) => `${conversationId} ${code} ${ended}`).sort()).toEqual([
+    'idle never_held true',
+    'noted never_held false',
+  ]);
+  expect((await idle.operation(operationId))?.failure).toMatchObject({ code: 'never_held' });
+  expect((await noted.graph())[0]?.state).toBe('preparing');
+});
+
+test('a turn that `run` made and did not come to hold is ended', async () => {
+  const { conversation, space } = opened();
+  const cutOff = (boundary: string): void => {
+    if (boundary === 'submitted') throw new Error('cut off');
+  };
+  const run = conversation.run(ASKED, async () => undefined, { idempotencyKey: 'k', atBoundary: cutOff });
+  await expect(run).rejects.toThrow('cut off');
+  expect(await space.recover(QUICK)).toMatchObject([{ code: 'owner_lost', ended: true }]);
+  expect((await conversation.operation('k'))?.failure).toMatchObject({ code: 'owner_lost' });
+  expect((await conversation.info()).state).toBe('idle');
+});
+
+test('an option of recovering that is none is refused with its path', async () => {
+  const { space } = opened();
+  for (const [path, options] of [
+    ['options', null],
+    ['options.misspelt', { misspelt: 1 }],
+    ['options.neverHeld', { neverHeld: 'fail' }],
+    ['options.signal', { signal: 1 }],
+  ] as const) {
+    await expect(space.recover(options as never)).rejects.toMatchObject({ code: 'invalid_value', details: { path } });
+  }
 });
 
 test('unfinished words of a lost owner are kept', async () => {
