@@ -1,8 +1,12 @@
-// Runs every example of the package; each checks its own outcome and ends with an error where it is not as it should be.
-
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { argumentsOf } from '../packages/turnkeep/dist/testing/command-line.js';
+
+const usage = `usage: npm run examples
+
+Runs every example of the package; each checks its own outcome and ends with an error where it is not as it should be.`;
+argumentsOf({ usage, options: {} });
 
 const folder = join(import.meta.dirname, '../packages/turnkeep/examples');
 const examples = readdirSync(folder).filter((name) => name.endsWith('.mjs'));

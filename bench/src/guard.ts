@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { argumentsOf } from '../../packages/turnkeep/dist/testing/command-line.js';
 import { compare, renewed } from './baseline.ts';
 import type { Baseline, Comparison } from './baseline.ts';
 import type { MeasuredBar } from './findings.ts';
@@ -13,16 +13,15 @@ import { load } from './workloads/load.ts';
 import { longConversation } from './workloads/long-conversation.ts';
 import { rules } from './workloads/rules.ts';
 
-/**
- * Compares ratios with those of bench/baseline.json, which say how much worse each may be:
- *
- *     npm run bench:guard               three quick runs of Turnkeep alone, their medians
- *     npm run bench:guard -- --renew    writes the ratios of this machine into the baseline; tolerances stay
- *
- * Ratios move with the machine far less than times, and still they move. What is worse than its tolerance is measured three
- * times more, and counts only if the median of all six is worse still.
- */
-const { values } = parseArgs({ options: { renew: { type: 'boolean', default: false } } });
+const USAGE = `usage: npm run bench:guard -- [--renew]
+
+Compares ratios, the medians of three quick runs of Turnkeep alone, with those of bench/baseline.json, which says how much
+worse each may be. Ratios move with the machine far less than times, and still they move: what is worse than its tolerance
+is measured three times more, and counts only if the median of all six is worse still.
+
+  --renew  writes the ratios of this machine into the baseline; tolerances stay`;
+
+const { values } = argumentsOf({ usage: USAGE, options: { renew: { type: 'boolean', default: false } } });
 const FILE = join(import.meta.dirname, '../baseline.json');
 const RUNS = 3;
 const WATCHED = [rules, committers, load, history, longConversation, constantPart];

@@ -1,23 +1,23 @@
 import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { parseArgs } from 'node:util';
+import { argumentsOf, wrongArguments } from '../../packages/turnkeep/dist/testing/command-line.js';
 import { machineOf } from './measure/machine.ts';
 import { barLine, machineLines } from './report/table.ts';
 import { runWorkloads } from './run.ts';
 import { WORKLOADS } from './workloads/index.ts';
 
-/**
- * Measures Turnkeep beside its peers and beside what the disk can do:
- *
- *     npm run bench                         every workload
- *     npm run bench -- NAME…                those that are named
- *     npm run bench -- --quick              less of each; under a minute
- *     npm run bench -- --json FILE          the figures for a program, and for `npm run bench:docs`
- *
- * A shared machine is noisy: what is compared takes turns within the run, and ratios are what counts. It ends with 1 where a
- * bar fails, in a full run.
- */
-const { values, positionals } = parseArgs({
+const USAGE = `usage: npm run bench -- [NAME…] [--quick] [--json FILE]
+
+Measures Turnkeep beside its peers and beside what the disk can do. What is compared takes turns within the run, for a
+machine is noisy: ratios are what counts. A full run ends with 1 where a bar fails.
+
+  NAME         only these workloads:
+${WORKLOADS.map(({ name, measures }) => `                 ${name.padEnd(20)} ${measures}`).join('\n')}
+  --quick      less of each; under a minute
+  --json FILE  the figures for a program, and for npm run bench:docs`;
+
+const { values, positionals } = argumentsOf({
+  usage: USAGE,
   allowPositionals: true,
   options: {
     quick: { type: 'boolean', default: false },
@@ -27,11 +27,7 @@ const { values, positionals } = parseArgs({
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 const unknown = positionals.filter((name) => !WORKLOADS.some((workload) => workload.name === name));
-if (unknown.length > 0) {
-  say(`no workload is called ${unknown.join(', ')}; there are:`);
-  for (const { name, measures } of WORKLOADS) say(`  ${name.padEnd(20)} ${measures}`);
-  process.exit(2);
-}
+if (unknown.length > 0) wrongArguments(`no workload is called ${unknown.join(', ')}`);
 
 const machine = machineOf(process.env['TURNKEEP_BENCH_FOLDER'] ?? tmpdir());
 say(machineLines(machine));

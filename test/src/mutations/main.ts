@@ -1,20 +1,21 @@
-import { parseArgs } from 'node:util';
+import { argumentsOf, wholeNumber } from '../../../packages/turnkeep/dist/testing/command-line.js';
 import { CATALOGUE } from './catalogue/index.ts';
 import { Laboratory, shortName, testFilesOf } from './laboratory.ts';
 import type { Verdict } from './laboratory.ts';
 import type { Mutation } from './mutation.ts';
 
-/**
- * `npm run mutations`: breaks each rule of the compiled core once and expects its tests to turn red.
- *
- *     --sample N --seed S   only N of them, chosen by the seed
- *     --only TEXT           only those whose file or description contains the text
- *     --jobs N              so many side by side, 2 when absent
- *
- * Ends with status 1 where a mutation survives, is not found, or breaks the loading instead of a rule.
- */
+const USAGE = `usage: npm run mutations -- [--sample N] [--seed S] [--only TEXT] [--jobs N]
 
-const { values } = parseArgs({
+Breaks each rule of the compiled core once and expects its tests to turn red. Ends with 1 where a mutation survives, is
+not found, or breaks the loading instead of a rule.
+
+  --sample N   only N of them, chosen by the seed
+  --seed S     1 when absent
+  --only TEXT  only those whose file or description contains the text
+  --jobs N     so many side by side; 2 when absent`;
+
+const { values } = argumentsOf({
+  usage: USAGE,
   options: {
     sample: { type: 'string' },
     seed: { type: 'string', default: '1' },
@@ -37,18 +38,18 @@ function random(seed: number): () => number {
 function chosen(): readonly Mutation[] {
   const fitting = CATALOGUE.filter(({ file, breaks }) => `${file} ${breaks}`.includes(values.only));
   if (values.sample === undefined) return fitting;
-  const next = random(Number(values.seed));
+  const next = random(wholeNumber('seed', values.seed));
   const ranked = fitting.map((mutation) => ({ mutation, rank: next() }));
   return ranked
     .toSorted((left, right) => left.rank - right.rank)
-    .slice(0, Number(values.sample))
+    .slice(0, wholeNumber('sample', values.sample))
     .map(({ mutation }) => mutation);
 }
 
 async function main(): Promise<number> {
   const mutations = chosen();
   const started = performance.now();
-  const laboratories = Array.from({ length: Math.max(1, Number(values.jobs)) }, () => new Laboratory());
+  const laboratories = Array.from({ length: Math.max(1, wholeNumber('jobs', values.jobs)) }, () => new Laboratory());
   const failures: string[] = [];
   try {
     const [first] = laboratories;

@@ -1,12 +1,4 @@
-/**
- * Compares a backend with the oracle on random histories:
- *
- *     npm run oracle -- --seed 1 --seeds 1000 --ops 350 [--backend memory] [--coverage] [--without search]
- *
- * is the long run (350,000 commits). It prints the seed and, where the two differ, both answers, the last commits, and
- * the shortest history that it could find which still ends in that difference.
- */
-import { parseArgs } from 'node:util';
+import { argumentsOf, wholeNumber, wrongArguments } from '../../../packages/turnkeep/dist/testing/command-line.js';
 import { BACKENDS } from './backends.ts';
 import { tableOf } from './coverage.ts';
 import type { Coverage } from './coverage.ts';
@@ -19,8 +11,23 @@ import type { Difference, Subject } from './world.ts';
 const LAST = 12;
 const SAID_EVERY = 50;
 
+const USAGE = `usage: npm run oracle -- [--backend NAME] [--seed S] [--seeds N] [--ops N] [--coverage] [--without KIND]…
+
+Compares a backend with the oracle on random histories. Where the two differ it prints the seed, both answers, the last
+commits, and the shortest history that it could find which still ends in that difference. The long run is
+--seeds 1000 --ops 350: 350,000 commits.
+
+  --backend NAME  ${Object.keys(BACKENDS).join(', ')}; memory when absent
+  --seed S        the first seed; 1 when absent
+  --seeds N       so many seeds, each a history; 100 when absent
+  --ops N         commits of a history; 350 when absent
+  --coverage      prints how often each kind of change was made and refused
+  --without KIND  leaves a question out, such as search; may be repeated`;
+
+/** Compares a backend with the oracle on random histories. */
 async function main(): Promise<number> {
-  const { values } = parseArgs({
+  const { values } = argumentsOf({
+    usage: USAGE,
     options: {
       seed: { type: 'string', default: '1' },
       seeds: { type: 'string', default: '100' },
@@ -30,19 +37,16 @@ async function main(): Promise<number> {
       coverage: { type: 'boolean', default: false },
     },
   });
-  const open = BACKENDS[values.backend];
-  if (!open) {
-    console.error(`No backend is called ${values.backend}; there are: ${Object.keys(BACKENDS).join(', ')}`);
-    return 2;
-  }
+  const open = BACKENDS[values.backend] ?? wrongArguments(`no backend is called '${values.backend}'`);
   const subject = { open, without: values.without };
-  const first = Number(values.seed);
-  const last = first + Number(values.seeds) - 1;
+  const first = wholeNumber('seed', values.seed);
+  const last = first + wholeNumber('seeds', values.seeds) - 1;
+  const ops = wholeNumber('ops', values.ops);
   const coverage: Coverage = new Map();
   let operations = 0;
   let comparisons = 0;
   for (let seed = first; seed <= last; seed++) {
-    const driven = await drive(seed, Number(values.ops), subject, coverage);
+    const driven = await drive(seed, ops, subject, coverage);
     operations += driven.operations;
     comparisons += driven.comparisons;
     if ((seed - first + 1) % SAID_EVERY === 0) console.error(`seed ${seed}: ${operations} commits so far`);

@@ -1,5 +1,5 @@
-import { parseArgs } from 'node:util';
 import { CLAUSES } from './case.ts';
+import { argumentsOf, wrongArguments } from './command-line.ts';
 import { runConformance } from './run.ts';
 import type { ConformanceResult } from './run.ts';
 import { TARGETS } from './targets.ts';
@@ -11,14 +11,11 @@ const USAGE = `usage: npm run conformance -- --backend NAME [--filter CLAUSE] [-
   --json           a result on each line, for programs`;
 
 async function main(): Promise<number> {
-  const { values } = parseArgs({
+  const { values } = argumentsOf({
+    usage: USAGE,
     options: { backend: { type: 'string' }, filter: { type: 'string' }, json: { type: 'boolean', default: false } },
   });
-  const target = TARGETS.get(values.backend ?? '');
-  if (!target) {
-    console.error(values.backend === undefined ? USAGE : `no backend is called ${values.backend}\n\n${USAGE}`);
-    return 2;
-  }
+  const target = TARGETS.get(values.backend ?? '') ?? wrongArguments(unknownBackend(values.backend));
   const count = { passed: 0, failed: 0, not_run: 0 };
   const reasons = new Map<string, number>();
   for await (const result of runConformance(target, { filter: values.filter })) {
@@ -33,6 +30,10 @@ async function main(): Promise<number> {
   if (count.passed + count.failed === 0) console.log(`no case fits ${values.filter ?? 'the suite'}`);
   console.log(`${count.passed} passed, ${count.failed} failed`);
   return count.failed > 0 || count.passed === 0 ? 1 : 0;
+}
+
+function unknownBackend(name: string | undefined): string {
+  return name === undefined ? '--backend is missing' : `no backend is called '${name}'`;
 }
 
 function jsonOf({ error: _error, ...result }: ConformanceResult): string {
