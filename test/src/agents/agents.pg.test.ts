@@ -1,50 +1,61 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Conversation, DraftEvent, Ledger } from 'turnkeep';
 import { openLedger } from 'turnkeep';
 import { testPostgresUrl } from 'turnkeep/testing';
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { Child } from './child.testkit.ts';
-import { clerk, effectsIn, KEY, text, TURN } from './clerk.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { KEY, text, TURN } from './clerk.ts';
+import { CUTS, goOnAfter, inFolder, WHOLE } from './killed.testkit.ts';
+import { survived, waitThrough } from './waiting.testkit.ts';
 
-let folder = '';
+/** One schema: each case has a namespace of its own. */
 let url = '';
+let shared: Ledger;
 const ledgers: Ledger[] = [];
 
-beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'turnkeep-agents-'));
+beforeAll(async () => {
   const server = new URL(await testPostgresUrl());
   server.searchParams.set('schema', `agents_${randomUUID().slice(0, 8)}`);
   url = server.href;
+  shared = await openedLedger(); // it makes the tables, before anybody is killed over them
 });
 
-afterEach(async () => {
-  for (const ledger of ledgers.splice(0)) await ledger.close();
-  rmSync(folder, { recursive: true });
+afterAll(async () => {
+  for (const ledger of ledgers) await ledger.close();
 });
 
-async function opened(): Promise<Conversation> {
+async function openedLedger(): Promise<Ledger> {
   const ledger = await openLedger(url);
   ledgers.push(ledger);
-  return ledger.namespace('n').conversation('c');
+  return ledger;
 }
 
-test('a turn on Postgres whose process was killed goes on at once, and does nothing twice', async () => {
-  const effects = join(folder, 'effects');
-  await (await opened()).exists();
-  const child = new Child('clerk-child', [url, effects, 'step_finished', 'pay']);
-  expect(await child.end()).toBe('SIGKILL');
-  const conversation = await opened();
-  const { state } = await conversation.run(TURN, clerk(effects), { idempotencyKey: KEY });
-  expect(state).toBe('completed');
-  expect(
-    effectsIn(effects)
-      .filter((one) => one !== 'read')
-      .toSorted(),
-  ).toEqual(['pay', 'plan', 'ship']);
-}, 60_000);
+async function opened(): Promise<Conversation> {
+  return (await openedLedger()).namespace('followed').conversation('c');
+}
+
+describe.concurrent('a turn on Postgres whose process is killed', () => {
+  test.each(CUTS)(
+    'at %s goes on at once: nothing recorded is done again, nothing is lost',
+    async (cut) => {
+      const place = { url, namespace: cut.replace(' ', '.'), reopened: async () => shared };
+      const aftermath = await inFolder((folder) => goOnAfter(cut, join(folder, 'effects'), place));
+      expect(aftermath).toEqual(WHOLE);
+    },
+    60_000,
+  );
+});
+
+test('a turn that waits on Postgres survives 100 restarts and is answered once', async () => {
+  let ledger: Ledger | undefined;
+  const reopened = async () => {
+    await ledger?.close();
+    return (ledger = await openLedger(url));
+  };
+  const waited = await inFolder((folder) => waitThrough(100, join(folder, 'effects'), reopened));
+  await ledger?.close();
+  expect(waited).toEqual(survived(100));
+}, 300_000);
 
 test('another process follows a turn on Postgres and stops it, and its owner is told', async () => {
   const [mine, theirs] = [await opened(), await opened()];
@@ -73,4 +84,8 @@ test('another process follows a turn on Postgres and stops it, and its owner is 
     'assistant incomplete',
   ]);
   await moved.return(undefined);
+}, 60_000);
+
+test('all that was left behind verifies', async () => {
+  expect((await shared.verify()).faults).toEqual([]);
 }, 60_000);

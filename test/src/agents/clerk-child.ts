@@ -1,11 +1,11 @@
 import { openLedger } from 'turnkeep';
 import { clerk, KEY, TURN } from './clerk.ts';
 
-// A process that runs the clerk and ends itself, as a crash does, at a boundary: `url effects boundary [key]`.
-const [url = '', effects = '', wanted, wantedKey] = process.argv.slice(2);
+// A process that runs the clerk and ends itself, as a crash does, at a boundary: `url effects namespace boundary [key]`.
+const [url = '', effects = '', namespace = '', wanted, wantedKey] = process.argv.slice(2);
 const ledger = await openLedger(url);
 await ledger
-  .namespace('n')
+  .namespace(namespace)
   .conversation('c')
   .run(TURN, clerk(effects), {
     idempotencyKey: KEY,
