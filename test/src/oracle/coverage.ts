@@ -57,9 +57,7 @@ function casesOf(conversation: Conversation, event: ChangeEvent, oracle: Oracle)
     case 'conversation.fork':
       return casesOfFork(conversation, event, oracle);
     case 'message.redact':
-      return stepInherited(conversation, event['messageId'] as string) >= 0
-        ? ['redaction of an inherited message']
-        : [];
+      return stepInherited(conversation, event.messageId) >= 0 ? ['redaction of an inherited message'] : [];
     case 'leaf.select':
       return conversation.leaf !== null && !ownTurn(conversation, conversation.leaf)
         ? ['the leaf back at the cut']
@@ -77,17 +75,17 @@ function casesOf(conversation: Conversation, event: ChangeEvent, oracle: Oracle)
   }
 }
 
-function casesOfMessage(conversation: Conversation, event: ChangeEvent): readonly string[] {
-  if (event['noop'] === true) return ['the same message again'];
-  const message = findMessage(conversation, event['messageId'] as string);
+function casesOfMessage(conversation: Conversation, event: ChangeEvent<'message.append'>): readonly string[] {
+  if ('noop' in event) return ['the same message again'];
+  const message = findMessage(conversation, event.messageId);
   if (!message || message.answers.length === 0) return [];
   if (message.late) return ['late result'];
   const together = conversation.messages.filter((one) => one.turnId === message.turnId).flatMap((one) => one.calls);
   return together.includes(message.answers[0] ?? '') ? ['result in place'] : ['result of an inherited or cut-off call'];
 }
 
-function casesOfTurn(conversation: Conversation, event: ChangeEvent): readonly string[] {
-  const turn = ownTurn(conversation, event['turnId'] as string);
+function casesOfTurn(conversation: Conversation, event: ChangeEvent<'turn.submit' | 'turn.record'>): readonly string[] {
+  const turn = ownTurn(conversation, event.turnId);
   if (!turn) return [];
   const { turnId, cut } = turn.under;
   const cases = turn.why === 'regenerate' ? ['regeneration'] : [];
@@ -98,10 +96,10 @@ function casesOfTurn(conversation: Conversation, event: ChangeEvent): readonly s
   return cases;
 }
 
-function casesOfFork(fork: Conversation, event: ChangeEvent, oracle: Oracle): readonly string[] {
+function casesOfFork(fork: Conversation, event: ChangeEvent<'conversation.fork'>, oracle: Oracle): readonly string[] {
   const source = oracle.find(fork.source ?? '');
   if (!source || 'erasedAt' in source) return [];
-  const inherited = stepInherited(source, event['at'] as string) >= 0;
+  const inherited = stepInherited(source, event.at) >= 0;
   const last = fork.inherited.at(-1);
   const tail = fork.inherited.length > 1 && last?.turn === null && last.entries.length > 0;
   return [

@@ -2,7 +2,8 @@ import type { RowReader } from './backend.ts';
 import { decode } from './encoding.ts';
 import type { ConversationId } from './ids.ts';
 import type { LogHeader, LogRecord } from './log.ts';
-import type { ChangeEvent } from './receipt.ts';
+import { fieldOf } from './event.ts';
+import type { ChangeEvent } from './event.ts';
 
 /** Newest messages of a conversation whose words stay hot, where nobody says otherwise. */
 export const HOT_MESSAGES = 512;
@@ -88,9 +89,9 @@ function newestIn(log: LogRecord): number {
   return events.reduce((newest, event) => Math.max(newest, sequenceIn(event)), 0);
 }
 
-/** An event that names a message with its sequence brought it, unless it found it there. */
-function sequenceIn({ messageId, sequence, noop }: ChangeEvent): number {
-  return messageId !== undefined && noop !== true && typeof sequence === 'number' ? sequence : 0;
+/** An event with a sequence brought a message, unless it found it there. */
+function sequenceIn(event: ChangeEvent): number {
+  return fieldOf(event, 'noop') ? 0 : (fieldOf(event, 'sequence') ?? 0);
 }
 
 function eventsOf({ header }: LogRecord): LogHeader['events'] | undefined {

@@ -7,11 +7,12 @@ import { TurnkeepError, assert, isTurnkeepError } from './errors.ts';
 import { newHead } from './head.ts';
 import type { Head, RecordRef } from './head.ts';
 import { headerAt } from './header.ts';
-import type { ConversationId, MessageId, OperationId, TurnId, UsageId } from './ids.ts';
+import type { ConversationId, OperationId } from './ids.ts';
 import type { Json } from './json.ts';
 import { KEYS } from './keys.ts';
 import type { LogHeader } from './log.ts';
-import type { ChangeEvent, Receipt } from './receipt.ts';
+import type { ChangeEvent } from './event.ts';
+import type { Receipt } from './receipt.ts';
 import { packBranch, unpackInput, unpackOperation, unpackStep } from './rows.ts';
 import { checkFence } from './rules/attempt.ts';
 import { assertNotErased } from './rules/fork.ts';
@@ -91,13 +92,8 @@ function commitReplay(rows: RowReader, envelope: Envelope, sha256: Sha256): Rece
   return receiptOf(conversationId, header, true);
 }
 
-const REPEATING_KINDS: ReadonlySet<string> = new Set([
-  'message.append',
-  'turn.submit',
-  'input.deliver',
-  'usage.record',
-  'step.start',
-]);
+const REPEATING_KINDS = ['message.append', 'turn.submit', 'input.deliver', 'usage.record', 'step.start'] as const;
+type Repeating = ChangeEvent<(typeof REPEATING_KINDS)[number]>;
 
 /** What a stored fingerprint was salted with; `undefined` once words of the commit are gone: then its id alone tells it. */
 function saltsOf(rows: RowReader, conversationId: ConversationId, header: LogHeader): readonly string[] | undefined {
@@ -105,7 +101,7 @@ function saltsOf(rows: RowReader, conversationId: ConversationId, header: LogHea
   assert(head, 'a commit has its conversation');
   // What was said before has no record in this commit: the same message again, a prompt that an earlier turn had, the
   // input of a step that is done again.
-  const repeated = header.events.filter(({ kind, record }) => REPEATING_KINDS.has(kind) && record === undefined);
+  const repeated = header.events.filter(isRepeating).filter(({ record }) => record === undefined);
   const records = repeated.map((event) => {
     const ref = saidBefore({ rows, head }, event);
     return ref && rows.log(ref.owner, ref.version)?.records[ref.index];
@@ -114,15 +110,19 @@ function saltsOf(rows: RowReader, conversationId: ConversationId, header: LogHea
   return salts.every((salt) => typeof salt === 'string') ? salts : undefined;
 }
 
+function isRepeating(event: ChangeEvent): event is Repeating {
+  return (REPEATING_KINDS as readonly string[]).includes(event.kind);
+}
+
 /** The record of the words that a change repeated. */
-function saidBefore(tree: Tree, event: ChangeEvent): RecordRef | undefined {
-  if (event.kind === 'usage.record') {
-    const [version, index] = tree.rows.get(tree.head.conversationId, KEYS.usage(event['usageId'] as UsageId)) ?? [];
-    return { owner: tree.head.conversationId, version: version as number, index: index as number };
-  }
-  if (event.kind !== 'step.start') return findMessage(tree, event['messageId'] as MessageId)?.row.ref;
+function saidBefore(tree: Tree, event: Repeating): RecordRef | undefined {
   const owner = tree.head.conversationId;
-  const step = tree.rows.get(owner, KEYS.step(event['turnId'] as TurnId, event['key'] as string));
+  if (event.kind === 'usage.record') {
+    const [version, index] = tree.rows.get(owner, KEYS.usage(event.usageId)) ?? [];
+    return { owner, version: version as number, index: index as number };
+  }
+  if (event.kind !== 'step.start') return findMessage(tree, event.messageId)?.row.ref;
+  const step = tree.rows.get(owner, KEYS.step(event.turnId, event.key));
   return step && { owner, ...unpackStep(step).start };
 }
 

@@ -11,7 +11,7 @@ import type { ConversationId, TurnId } from './ids.ts';
 import type { JsonObject } from './json.ts';
 import { LIMITS } from './limits.ts';
 import type { LogHeader, LogRecord, Redaction, StoredRecord } from './log.ts';
-import type { ChangeEvent } from './receipt.ts';
+import type { ChangeEvent } from './event.ts';
 import type { Stamp } from './rows.ts';
 import type { Tree } from './tree/path.ts';
 

@@ -23,5 +23,6 @@ export { LIMITS } from './limits.ts';
 export type { LimitName } from './limits.ts';
 export type { LogHeader, LogRecord, Redaction, StoredRecord, Tier } from './log.ts';
 export * from './message.ts';
-export type { ChangeEvent, Receipt } from './receipt.ts';
+export type { ChangeEvent } from './event.ts';
+export type { Receipt } from './receipt.ts';
 export { TASK_TRANSITIONS } from './rules/task.ts';

@@ -1,6 +1,6 @@
 import type { TurnId } from './ids.ts';
 import type { Role } from './message.ts';
-import type { ChangeEvent } from './receipt.ts';
+import type { ChangeEvent } from './event.ts';
 
 /** Where words lie: in the log itself, or in a compressed archive. */
 export type Tier = 'hot' | 'cool';

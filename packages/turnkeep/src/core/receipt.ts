@@ -1,16 +1,5 @@
-import type { ChangeKind } from './change.ts';
+import type { ChangeEvent } from './event.ts';
 import type { CommitId, ConversationId } from './ids.ts';
-import type { JsonObject } from './json.ts';
-
-/**
- * The mark that a change leaves: its kind, the ids and numbers that it was given, and the record that holds its words.
- * It is what the log's header keeps, what a receipt answers and what a watcher is handed.
- */
-export interface ChangeEvent extends JsonObject {
-  readonly kind: ChangeKind;
-  /** The index of the change's record in its commit. */
-  readonly record?: number | undefined;
-}
 
 /** What a commit answers. A replay answers the first receipt, with `replayed` true. */
 export interface Receipt {

@@ -1,3 +1,4 @@
+import { fieldOf } from './event.ts';
 import { recordHolds } from './digest.ts';
 import type { Sha256 } from './digest.ts';
 import { decode } from './encoding.ts';
@@ -39,7 +40,8 @@ function recordKinds(log: LogRecord, sha256: Sha256): ReadonlyMap<number, string
   if (log.header === null) return undefined;
   const kinds = new Map<number, string>();
   for (const event of headerOf(log, sha256, `version ${log.version}`).events) {
-    if (event.record !== undefined) kinds.set(event.record, event.kind);
+    const record = fieldOf(event, 'record');
+    if (record !== undefined) kinds.set(record, event.kind);
   }
   return kinds;
 }

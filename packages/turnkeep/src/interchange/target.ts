@@ -11,10 +11,13 @@ export interface ImportTarget {
   head(conversationId: ConversationId): Promise<{ readonly graphRevision: number } | undefined>;
 }
 
+/** What an import looks at in a receipt. */
+interface SeenReceipt extends Pick<Receipt, 'graphRevision' | 'replayed'> {
+  readonly events: readonly { readonly kind: string; readonly sequence?: number | undefined }[];
+}
+
 /** What the store answered to a commit: the part of a receipt that an importer goes on with, or a refusal for good. */
-export type Outcome =
-  | { readonly receipt: Pick<Receipt, 'graphRevision' | 'events' | 'replayed'> }
-  | { readonly refusal: TurnkeepError };
+export type Outcome = { readonly receipt: SeenReceipt } | { readonly refusal: TurnkeepError };
 
 const MAX_REREADS = 16;
 

@@ -1,6 +1,7 @@
 import type { CoolOptions } from '../core/backend.ts';
 import { coolBound } from '../core/cool.ts';
 import { TurnkeepError, isTurnkeepError } from '../core/errors.ts';
+import { fieldOf } from '../core/event.ts';
 import type { ConversationId, NamespaceId } from '../core/ids.ts';
 import type { Receipt } from '../core/receipt.ts';
 import { monotonicNow } from '../platform/clock.ts';
@@ -80,7 +81,7 @@ export class Cooler {
   /** A commit became durable: it may have made its conversation due. */
   wrote(namespace: NamespaceId, { conversationId, events, replayed }: Receipt): void {
     if (replayed || this.#isClosing) return;
-    const sequences = events.flatMap(({ sequence }) => (typeof sequence === 'number' ? [sequence] : []));
+    const sequences = events.flatMap((event) => fieldOf(event, 'sequence') ?? []);
     const newest = Math.max(0, ...sequences);
     if (newest <= this.#access.hotMessages || newest % LOOK_MESSAGES >= sequences.length) return;
     this.#due.set(keyOf({ namespace, conversation: conversationId }), { namespace, conversation: conversationId });

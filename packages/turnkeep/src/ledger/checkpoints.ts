@@ -23,7 +23,7 @@ export class Checkpoints {
     options?: WriteOptions,
   ): Promise<Receipt & { readonly checkpointId: CheckpointId }> {
     const receipt = await this.#access.write([{ ...checkpoint, kind: 'checkpoint.create' }], options);
-    return { ...receipt, checkpointId: eventOf(receipt, 'checkpoint.create')['checkpointId'] as CheckpointId };
+    return { ...receipt, checkpointId: eventOf(receipt, 'checkpoint.create').checkpointId };
   }
 
   /** From exactly the revision that was read to the next one; `checkpoint_conflict` otherwise. Answers the new revision. */
@@ -33,7 +33,7 @@ export class Checkpoints {
     options?: WriteOptions,
   ): Promise<Receipt & { readonly revision: number }> {
     const receipt = await this.#access.write([{ ...next, kind: 'checkpoint.advance', checkpointId }], options);
-    return { ...receipt, revision: eventOf(receipt, 'checkpoint.advance')['revision'] as number };
+    return { ...receipt, revision: eventOf(receipt, 'checkpoint.advance').revision };
   }
 
   /** Adds pending writes beside a revision, all of them or none. */

@@ -32,7 +32,7 @@ export class Commitments {
     options?: WriteOptions,
   ): Promise<Receipt & { readonly commitmentId: CommitmentId }> {
     const receipt = await this.#access.write([{ ...commitment, kind: 'commitment.add' }], options);
-    return { ...receipt, commitmentId: eventOf(receipt, 'commitment.add')['commitmentId'] as CommitmentId };
+    return { ...receipt, commitmentId: eventOf(receipt, 'commitment.add').commitmentId };
   }
 
   /** Fulfils one commitment, or every open one whose content contains a text; answers which. */
@@ -41,7 +41,7 @@ export class Commitments {
     options?: WriteOptions & { readonly turnId?: TurnId },
   ): Promise<readonly CommitmentId[]> {
     const receipt = await this.#access.write([{ kind: 'commitment.resolve', which, turnId: options?.turnId }], options);
-    return eventOf(receipt, 'commitment.resolve')['commitmentIds'] as readonly CommitmentId[];
+    return eventOf(receipt, 'commitment.resolve').commitmentIds;
   }
 
   /** Expires one commitment, or every open one whose content contains a text; answers which. */
@@ -50,7 +50,7 @@ export class Commitments {
     options?: WriteOptions & { readonly turnId?: TurnId },
   ): Promise<readonly CommitmentId[]> {
     const receipt = await this.#access.write([{ kind: 'commitment.expire', which, turnId: options?.turnId }], options);
-    return eventOf(receipt, 'commitment.expire')['commitmentIds'] as readonly CommitmentId[];
+    return eventOf(receipt, 'commitment.expire').commitmentIds;
   }
 
   /** Commitments in the order they were added: all of them, or those of a status or a type. */

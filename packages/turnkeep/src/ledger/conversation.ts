@@ -240,7 +240,7 @@ export class Conversation {
     assertList(messages, 'messages');
     const appends = messages.map((message) => ({ kind: 'message.append' as const, message }));
     const receipt = await this.commit([{ ...rest, kind: 'turn.record' }, ...appends], options);
-    return { ...receipt, turnId: eventOf(receipt, 'turn.record')['turnId'] as TurnId };
+    return { ...receipt, turnId: eventOf(receipt, 'turn.record').turnId };
   }
 
   /** Moves a turn forward. What its sub-agents have at work is cancelled with it where it is cancelled or fails. */

@@ -4,7 +4,9 @@ import { assertId } from '../core/ids.ts';
 import type { InputId, MessageId, OperationId, TurnId } from '../core/ids.ts';
 import { readInput, readWaitingInputs } from '../core/read/inputs.ts';
 import type { Input } from '../core/read/inputs.ts';
-import type { ChangeEvent, Receipt } from '../core/receipt.ts';
+import { fieldOf } from '../core/event.ts';
+import type { ChangeEvent } from '../core/event.ts';
+import type { Receipt } from '../core/receipt.ts';
 import type { WriteOptions } from './access.ts';
 import type { ConversationAccess } from './conversation-access.ts';
 import { eventOf } from './receipt-event.ts';
@@ -72,7 +74,7 @@ export class Inputs {
     options?: WriteOptions,
   ): Promise<SubmittedTurn | undefined> {
     const receipt = await this.#deliver(ids, options);
-    return receipt && submitted(receipt, eventOf(receipt, 'input.deliver'));
+    return receipt && submitted(receipt, startIn(receipt));
   }
 
   /**
@@ -116,11 +118,23 @@ export class Inputs {
 
 /** What became of a submit: a turn, or an input that waits. */
 export function submissionOf(receipt: Receipt): SubmittedTurn | QueuedInput {
-  const turn = receipt.events.find(({ kind, operationId }) => STARTS_TURNS.has(kind) && operationId !== undefined);
-  return turn ? submitted(receipt, turn) : queued(receipt);
+  return receipt.events.some(startsTurn) ? submitted(receipt, startIn(receipt)) : queued(receipt);
 }
 
-const STARTS_TURNS: ReadonlySet<string> = new Set(['turn.submit', 'input.deliver']);
+/** The event of a turn that started. A key that another call used before has none: it is told that it is taken. */
+function startIn(receipt: Receipt): TurnStart {
+  const start = receipt.events.find(startsTurn);
+  if (!start) throw new TurnkeepError('commit_id_reused', { commitId: receipt.commitId });
+  return start;
+}
+
+function startsTurn(event: ChangeEvent): event is TurnStart {
+  return event.kind === 'turn.submit' || (event.kind === 'input.deliver' && 'operationId' in event);
+}
+
+type TurnStart =
+  | ChangeEvent<'turn.submit'>
+  | Extract<ChangeEvent<'input.deliver'>, { readonly operationId: OperationId }>;
 
 /** The turn that a submit started; `input_exists` where its operation waits as an input. */
 export function submittedTurn(receipt: Receipt): SubmittedTurn {
@@ -129,13 +143,14 @@ export function submittedTurn(receipt: Receipt): SubmittedTurn {
   throw new TurnkeepError('input_exists', { inputId: submission.inputId });
 }
 
-function submitted(receipt: Receipt, event: ChangeEvent): SubmittedTurn {
-  const { turnId, operationId, messageId, ordinal, interrupted } = event as unknown as SubmittedTurn;
+function submitted(receipt: Receipt, event: TurnStart): SubmittedTurn {
+  const { turnId, operationId, messageId, ordinal } = event;
+  const interrupted = fieldOf(event, 'interrupted');
   const turn = { ...receipt, turnId, operationId, messageId, ordinal };
   return interrupted === undefined ? turn : { ...turn, interrupted };
 }
 
 function queued(receipt: Receipt): QueuedInput {
-  const { inputId, revision } = eventOf(receipt, 'input.enqueue') as unknown as QueuedInput;
+  const { inputId, revision } = eventOf(receipt, 'input.enqueue');
   return { ...receipt, inputId, revision };
 }

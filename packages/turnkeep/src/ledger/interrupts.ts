@@ -9,6 +9,7 @@ import { Bodies } from '../core/read/bodies.ts';
 import { assertNotAborted } from './abort.ts';
 import type { Access, WriteOptions } from './access.ts';
 import { livingHeads } from './living.ts';
+import { eventOf } from './receipt-event.ts';
 
 /** An open interrupt with the conversation that asks. */
 export interface OpenInterrupt extends Interrupt {
@@ -67,8 +68,8 @@ export async function answerInterrupt(
   const conversationId = named ?? (await conversationOf(access, namespace, interruptId));
   const change = { kind: 'interrupt.answer' as const, interruptId, by, response };
   try {
-    const { events } = await access.write(namespace, conversationId, [change], sent);
-    return { conversationId, turnId: events[0]?.['turnId'] as TurnId, first: true };
+    const receipt = await access.write(namespace, conversationId, [change], sent);
+    return { conversationId, turnId: eventOf(receipt, 'interrupt.answer').turnId, first: true };
   } catch (error) {
     if (!isTurnkeepError(error, 'interrupt_closed') || error.details.status !== 'answered') throw error;
     return { conversationId, turnId: await turnOf(access, namespace, conversationId, interruptId), first: false };

@@ -23,7 +23,7 @@ export class Tasks {
   /** Creates a task and makes it active; `active_task` while the path has one. Answers the task's id. */
   async create(task: Omit<TaskCreate, 'kind'>, options?: WriteOptions): Promise<Receipt & { readonly taskId: TaskId }> {
     const receipt = await this.#access.write([{ ...task, kind: 'task.create' }], options);
-    return { ...receipt, taskId: eventOf(receipt, 'task.create')['taskId'] as TaskId };
+    return { ...receipt, taskId: eventOf(receipt, 'task.create').taskId };
   }
 
   /** New words for a task that has not ended; its id and status stay. */

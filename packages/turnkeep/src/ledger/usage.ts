@@ -40,7 +40,7 @@ export class ConversationUsage {
     options?: WriteOptions,
   ): Promise<Receipt & { readonly usageId: UsageId }> {
     const receipt = await this.#access.write([{ ...usage, kind: 'usage.record' }], options);
-    return { ...receipt, usageId: eventOf(receipt, 'usage.record')['usageId'] as UsageId };
+    return { ...receipt, usageId: eventOf(receipt, 'usage.record').usageId };
   }
 
   /** A call as it was recorded. */

@@ -3,7 +3,7 @@ import type { Sha256 } from '../core/digest.ts';
 import { headerAt } from '../core/header.ts';
 import { TurnkeepError } from '../core/errors.ts';
 import type { ConversationId } from '../core/ids.ts';
-import type { ChangeEvent } from '../core/receipt.ts';
+import type { ChangeEvent } from '../core/event.ts';
 import { abortSignal, anything, assertChecked, flag } from './given.ts';
 import type { Checks } from './given.ts';
 import type { Access } from './access.ts';

@@ -1,3 +1,4 @@
+import { fieldOf } from '../core/event.ts';
 import type { ConversationId, NamespaceId } from '../core/ids.ts';
 import type { Receipt } from '../core/receipt.ts';
 import { monotonicNow } from '../platform/clock.ts';
@@ -35,7 +36,7 @@ export class CoolKeeper {
   /** A commit became durable. */
   wrote(namespace: NamespaceId, { conversationId, events, replayed }: Receipt): void {
     if (replayed || this.#isClosing) return;
-    const sequences = events.flatMap(({ sequence }) => (typeof sequence === 'number' ? [sequence] : []));
+    const sequences = events.flatMap((event) => fieldOf(event, 'sequence') ?? []);
     const newest = Math.max(0, ...sequences);
     if (newest <= this.#hotMessages || newest % LOOK_MESSAGES >= sequences.length) return;
     this.#due.set(`${namespace} ${conversationId}`, { namespace, conversationId });

@@ -1,3 +1,4 @@
+import { fieldOf } from '../core/event.ts';
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -75,7 +76,7 @@ test('nor of a message that was redacted', () =>
     const { events } = await store.commit(message('talk', 'zyxmessage zyxlong'.repeat(50)));
     await store.rebuild();
     await store.commit(
-      envelope('talk', [{ kind: 'message.redact', messageId: events[0]?.['messageId'], reason: 'asked' }]),
+      envelope('talk', [{ kind: 'message.redact', messageId: fieldOf(events[0], 'messageId'), reason: 'asked' }]),
     );
     await store.collect(NAMESPACE);
     expect(remains(path, SECRETS)).toEqual([]);

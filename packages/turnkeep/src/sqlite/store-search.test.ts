@@ -1,3 +1,4 @@
+import { fieldOf } from '../core/event.ts';
 import { rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { fold, matchFolded } from '../core/fold.ts';
@@ -102,7 +103,7 @@ describe('I9: a search finds what a scan finds', () => {
       const { events } = await store.commit(message('talk', 'an inherited fox'));
       await store.commit(message('other', 'a fox elsewhere'));
       await store.commit(
-        envelope('fork', [{ kind: 'conversation.fork', source: 'talk', at: events[0]?.['messageId'] }]),
+        envelope('fork', [{ kind: 'conversation.fork', source: 'talk', at: fieldOf(events[0], 'messageId') }]),
       );
       await store.commit(envelope('fork', [{ kind: 'conversation.update', title: 'my fox' }]));
       expect(await found(store, 'fox', 10, 'fork')).toEqual(['fork 2', 'talk 1']);
@@ -117,7 +118,7 @@ describe('I9: a search finds what a scan finds', () => {
       const { events } = await store.commit(message('talk', 'a secret fox'));
       await store.rebuild();
       await store.commit(
-        envelope('talk', [{ kind: 'message.redact', messageId: events[0]?.['messageId'], reason: 'asked' }]),
+        envelope('talk', [{ kind: 'message.redact', messageId: fieldOf(events[0], 'messageId'), reason: 'asked' }]),
       );
       await store.collect(NAMESPACE);
       expect(await found(store, 'secret', 10)).toEqual([]);

@@ -25,8 +25,8 @@ export const TIERS: readonly Mutation[] = [
   {
     file: COOL,
     breaks: 'a message that was found there counts as brought',
-    find: 'messageId !== undefined && noop !== true &&',
-    replace: 'messageId !== undefined &&',
+    find: "fieldOf(event, 'noop') ? 0 : ",
+    replace: '',
   },
   {
     file: COOL,

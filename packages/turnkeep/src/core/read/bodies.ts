@@ -6,7 +6,8 @@ import type { RecordRef } from '../head.ts';
 import { headerAt } from '../header.ts';
 import type { JsonObject } from '../json.ts';
 import type { LogHeader, LogRecord, StoredRecord, Tier } from '../log.ts';
-import type { ChangeEvent } from '../receipt.ts';
+import { fieldOf } from '../event.ts';
+import type { ChangeEvent } from '../event.ts';
 
 /** Reads records and headers of one snapshot: every digest checked, every header parsed once. */
 export class Bodies {
@@ -55,7 +56,12 @@ export class Bodies {
     let events = this.#events.get(key);
     if (!events) {
       const all = (this.log(owner, version)?.header ?? null) === null ? [] : this.header(owner, version).events;
-      events = new Map(all.flatMap((event) => (event.record === undefined ? [] : [[event.record, event]])));
+      events = new Map(
+        all.flatMap((event): [number, ChangeEvent][] => {
+          const brought = fieldOf(event, 'record');
+          return brought === undefined ? [] : [[brought, event]];
+        }),
+      );
       this.#events.set(key, events);
     }
     return events.get(record);

@@ -4,7 +4,8 @@ import { searchTexts } from '../search-text.ts';
 import type { ConversationId, MessageId, TurnId } from '../ids.ts';
 import { KEYS, TABLES, afterSeparator, numbersIn } from '../keys.ts';
 import type { LogRecord } from '../log.ts';
-import type { ChangeEvent } from '../receipt.ts';
+import { fieldOf } from '../event.ts';
+import type { ChangeEvent } from '../event.ts';
 import { family, livingDescendants } from '../collect.ts';
 import type { Row, RowReader } from '../backend.ts';
 import type { Head, RecordRef } from '../head.ts';
@@ -195,14 +196,14 @@ function showing(bodies: Bodies, ref: RecordRef, scope: SearchScope): readonly P
   const event = bodies.event(ref.owner, ref.version, ref.index);
   const first = event && messageOf(rows, ref.owner, event);
   if (!first) return [];
-  const promptId = event['promptId'];
-  return typeof promptId === 'string' ? [first, ...sharers(rows, ref, promptId, scope)] : [first];
+  const promptId = fieldOf(event, 'promptId');
+  return promptId !== undefined ? [first, ...sharers(rows, ref, promptId, scope)] : [first];
 }
 
 function messageOf(rows: RowReader, owner: ConversationId, event: ChangeEvent): PlacedMessage | undefined {
   const head = rows.head(owner);
-  const messageId = event['messageId'];
-  return head && typeof messageId === 'string' ? findMessage({ rows, head }, messageId) : undefined;
+  const messageId = fieldOf(event, 'messageId');
+  return head && messageId !== undefined ? findMessage({ rows, head }, messageId) : undefined;
 }
 
 /** Of an erased conversation: the rows that a fork still sees tell which of them show the record. */

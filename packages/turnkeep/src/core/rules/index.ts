@@ -22,7 +22,7 @@ import { turnSubmit } from './submit.ts';
 import { usageRecord } from './usage.ts';
 import { leafSelect, turnAdvance, turnRecord } from './turn.ts';
 
-/** Every kind of change and its rule. A new kind is a rules file and a line here. */
+/** Every kind of change and its rule. A new kind is a rules file, its event (event.ts) and a line here. */
 export const RULES: { readonly [Kind in ChangeKind]: Rule<Kind> } = {
   'conversation.create': conversationCreate,
   'conversation.update': conversationUpdate,

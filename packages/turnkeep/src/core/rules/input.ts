@@ -4,7 +4,7 @@ import type { Draft } from '../draft.ts';
 import { TurnkeepError } from '../errors.ts';
 import type { InputId, MessageId, PromptId, TurnId } from '../ids.ts';
 import { LIMITS } from '../limits.ts';
-import type { ChangeEvent } from '../receipt.ts';
+import type { ChangeEvent } from '../event.ts';
 import { count, id, promptParts } from '../shapes.ts';
 import { findMessage } from '../tree/messages.ts';
 import { ownTurn } from '../tree/path.ts';

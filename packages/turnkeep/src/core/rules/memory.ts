@@ -6,7 +6,7 @@ import type { MemoryId, MessageId } from '../ids.ts';
 import type { JsonObject } from '../json.ts';
 import { KEYS } from '../keys.ts';
 import { LIMITS } from '../limits.ts';
-import type { ChangeEvent } from '../receipt.ts';
+import type { ChangeEvent } from '../event.ts';
 import { packMemory } from '../rows.ts';
 import type { MemoryRow } from '../rows.ts';
 import { author, code, count, id, json, listUpTo, meaningfulText, personId, textUpTo } from '../shapes.ts';

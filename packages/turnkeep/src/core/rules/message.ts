@@ -11,7 +11,7 @@ import type { Redaction } from '../log.ts';
 import { callsOf } from '../message.ts';
 import type { RecordRef } from '../head.ts';
 import type { MessageContent, Role } from '../message.ts';
-import type { ChangeEvent } from '../receipt.ts';
+import type { ChangeEvent } from '../event.ts';
 import { id, newMessage, parts, shortText } from '../shapes.ts';
 import { callPlaces, nearestOn, ownCallsAt } from '../tree/calls.ts';
 import { findMessage } from '../tree/messages.ts';

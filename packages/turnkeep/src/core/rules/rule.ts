@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { ChangeKind, ChangeOf } from '../change.ts';
 import type { Draft } from '../draft.ts';
-import type { ChangeEvent } from '../receipt.ts';
+import type { ChangeEvent } from '../event.ts';
 
 /** Makes an id that follows from the commit's id and a position: a caller who sends the call again makes it again. */
 export type Mint = (prefix: string) => string;

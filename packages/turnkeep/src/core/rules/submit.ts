@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { TurnStarted } from '../event.ts';
 import { addWords } from '../attachments/references.ts';
 import type { Parent, TurnSubmit } from '../change.ts';
 import type { Draft } from '../draft.ts';
@@ -143,7 +144,7 @@ export interface TurnStart {
 }
 
 /** Adds a turn (`preparing`) with its prompt's message and its open operation; answers what an event says of them. */
-export function startTurn(draft: Draft, start: TurnStart): JsonObject {
+export function startTurn(draft: Draft, start: TurnStart): TurnStarted {
   const { turnId, operationId, messageId, taskId } = start;
   assertFree(draft);
   const { openOperation } = draft.head;

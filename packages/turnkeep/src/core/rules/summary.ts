@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Draft } from '../draft.ts';
 import { TurnkeepError } from '../errors.ts';
-import type { MessageId } from '../ids.ts';
+import type { MessageId, SummaryId } from '../ids.ts';
 import { ENTRIES, packSummary, unpackSummary } from '../rows.ts';
 import { id, json, meaningfulText } from '../shapes.ts';
 import { findMessage, lastSequenceOn, segmentSees } from '../tree/messages.ts';
@@ -28,7 +28,8 @@ export const summaryCommit: Rule<'summary.commit'> = {
     if (!draft.envelope.commit.expect?.transcript) {
       throw new TurnkeepError('expect_required', { field: 'transcript', change: path });
     }
-    const { kind, summaryId, upTo, text, metadata } = change;
+    const { kind, upTo, text, metadata } = change;
+    const summaryId = change.summaryId as SummaryId;
     const place = new EntryPlace(draft, change.turnId);
     const end = orderOnPath(draft, place, upTo);
     if (!end) throw new TurnkeepError('no_message', { messageId: upTo });

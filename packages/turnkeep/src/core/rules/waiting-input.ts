@@ -10,7 +10,7 @@ import { LIMITS } from '../limits.ts';
 import { packInput, unpackInput } from '../rows.ts';
 import type { InputRow } from '../rows.ts';
 import { author, json, shortText } from '../shapes.ts';
-import type { ChangeEvent } from '../receipt.ts';
+import type { ChangeEvent } from '../event.ts';
 
 /**
  * The life of an input: it waits, at revision 0 and those that edits make, until it is delivered or withdrawn, once. Its

@@ -314,7 +314,7 @@ export class ConversationCommits {
     }
     const before = Math.max(this.#lastSequence.get(turnId) ?? 0, this.#lastSequence.get(what.above) ?? 0);
     const events = 'receipt' in answer ? answer.receipt.events : [];
-    const sequences = events.map((event) => (typeof event['sequence'] === 'number' ? event['sequence'] : 0));
+    const sequences = events.map(({ sequence = 0 }) => sequence);
     this.#lastSequence.set(turnId, Math.max(before, ...sequences));
   }
 

@@ -1,5 +1,4 @@
 import type { Commit } from '../../core/change.ts';
-import type { ChangeEvent } from '../../core/receipt.ts';
 import { bufferedSource } from '../byte-source.ts';
 import type { JsonlOptions } from '../jsonl.ts';
 import type { ConversationReport, FileReport, ImportProgress, ImportReport, Refusal } from '../report.ts';
@@ -218,7 +217,7 @@ class PredictedStore {
   #leaf: string | undefined;
 
   answer(commit: Commit): Answer {
-    const events = commit.changes.map((change): ChangeEvent => {
+    const events = commit.changes.map((change) => {
       if (change.kind === 'turn.record') {
         this.#revision += 2;
         this.#leaf = change.turnId;

@@ -8,6 +8,7 @@ import { lookUpMessage } from '../../core/read/message.ts';
 import type { Receipt } from '../../core/receipt.ts';
 import type { Conversation } from '../conversation.ts';
 import { assertObject } from '../given.ts';
+import { eventOf } from '../receipt-event.ts';
 import { joinParts } from './draft.ts';
 import { messageOf } from './message-of.ts';
 import { assertReconciled } from './reconciled.ts';
@@ -243,8 +244,8 @@ export class AgentTurn {
 
   async #steered(): Promise<readonly Part[] | undefined> {
     try {
-      const { events } = await this.#work.writer.write(() => [{ kind: 'input.deliver', into: this.turnId }]);
-      return await this.#partsOf(events.find(({ kind }) => kind === 'input.deliver')?.['messageId'] as MessageId);
+      const receipt = await this.#work.writer.write(() => [{ kind: 'input.deliver', into: this.turnId }]);
+      return await this.#partsOf(eventOf(receipt, 'input.deliver').messageId);
     } catch (error) {
       if (isTurnkeepError(error, 'no_input')) return undefined;
       throw error;

@@ -75,7 +75,7 @@ export async function runTurn(
     idempotencyKey,
     expect,
   });
-  const turnId = eventOf(receipt, 'turn.submit')['turnId'] as TurnId;
+  const turnId = eventOf(receipt, 'turn.submit').turnId;
   options.atBoundary?.('submitted');
   return resumeNew(place, turnId, agent, resuming);
 }

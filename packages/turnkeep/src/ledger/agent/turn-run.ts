@@ -151,7 +151,7 @@ export class TurnRun {
     if (thrown !== undefined && thrown !== this.#stopped.signal.reason) {
       throw thrown instanceof Error ? thrown : new Error(messageOf(thrown));
     }
-    const state = eventOf(receipt, 'turn.advance')['to'] as 'completed' | 'cancelled';
+    const state = eventOf(receipt, 'turn.advance').to as 'completed' | 'cancelled';
     if (state === 'cancelled') await cancelSubAgents(this.#access, this.#hold.turnId);
     return { turnId: this.#hold.turnId, state, receipt };
   }

@@ -1,3 +1,4 @@
+import { fieldOf } from '../../core/event.ts';
 import { given } from '../case.ts';
 import type { ConformanceCase } from '../case.ts';
 import { holds, refused, same } from '../check.ts';
@@ -130,10 +131,10 @@ export const pages: readonly ConformanceCase[] = [
     );
     same(
       [
-        again.events[0]?.['promptId'],
-        again.events[0]?.['why'],
-        again.events[0]?.['ordinal'],
-        again.events[0]?.['sequence'],
+        fieldOf(again.events[0], 'promptId'),
+        fieldOf(again.events[0], 'why'),
+        fieldOf(again.events[0], 'ordinal'),
+        fieldOf(again.events[0], 'sequence'),
       ],
       ['p1', 'regenerate', 2, 6],
       'the event',

@@ -1,3 +1,4 @@
+import { fieldOf } from '../../core/event.ts';
 import type { Message } from '../../core/read/message.ts';
 import { given } from '../case.ts';
 import type { ConformanceCase } from '../case.ts';
@@ -123,6 +124,6 @@ export const redaction: readonly ConformanceCase[] = [
     const receipt = await store.commit('c', [
       append({ role: 'tool', parts: [{ type: 'tool_result', callId: 'l9', status: 'ok', output: 1 }] }),
     ]);
-    same([receipt.events[0]?.['turnId'], receipt.events[0]?.['sequence']], ['t3', 8], 'the event');
+    same([fieldOf(receipt.events[0], 'turnId'), fieldOf(receipt.events[0], 'sequence')], ['t3', 8], 'the event');
   }),
 ];

@@ -1,3 +1,4 @@
+import { fieldOf } from '../../core/event.ts';
 import { given } from '../case.ts';
 import type { ConformanceCase } from '../case.ts';
 import { refused, same } from '../check.ts';
@@ -136,7 +137,7 @@ export const forks: readonly ConformanceCase[] = [
       { kind: 'turn.advance', turnId: 't', to: 'running' },
     ]);
     const receipt = await store.commit('f', [answer('late')]);
-    same(receipt.events[0]?.['turnId'], 't', 'its turn');
+    same(fieldOf(receipt.events[0], 'turnId'), 't', 'its turn');
     await store.commit('c', [answer('at home')]);
     same(
       (await path(store, 'f')).map((one) => one.split(' ')[0]?.slice(0, 4)),

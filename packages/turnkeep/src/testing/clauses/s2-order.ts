@@ -1,3 +1,4 @@
+import { fieldOf } from '../../core/event.ts';
 import type { Namespace } from '../../ledger/namespace.ts';
 import { given } from '../case.ts';
 import type { ConformanceCase } from '../case.ts';
@@ -85,7 +86,7 @@ export const order: readonly ConformanceCase[] = [
       'the versions',
     );
     const sequences = receipts
-      .map((receipt) => receipt.events[0]?.['sequence'] as number)
+      .map(({ events }) => fieldOf(events[0], 'sequence') ?? 0)
       .sort((left, right) => left - right);
     same(sequences, numbers(40), 'the sequences');
     const found = await texts(store, 'c');

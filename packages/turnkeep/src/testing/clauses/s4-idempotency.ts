@@ -1,3 +1,4 @@
+import { fieldOf } from '../../core/event.ts';
 import type { ChangeKind } from '../../core/change.ts';
 import { RULES } from '../../core/rules/index.ts';
 import { given } from '../case.ts';
@@ -139,7 +140,7 @@ export const idempotency: readonly ConformanceCase[] = [
     const again = await store.commit('c', [append({ ...message, metadata: { b: 2, a: 1 } }, 't3')]);
     same(
       again.events[0],
-      { kind: 'message.append', messageId: 'x', sequence: first.events[0]?.['sequence'], noop: true },
+      { kind: 'message.append', messageId: 'x', sequence: fieldOf(first.events[0], 'sequence'), noop: true },
       'the event',
     );
     await refused(store.commit('c', [append({ ...message, metadata: { a: 1, b: 3 } }, 't3')]), 'message_conflict', {

@@ -1,3 +1,4 @@
+import { fieldOf } from '../../core/event.ts';
 import { given } from '../case.ts';
 import type { ConformanceCase } from '../case.ts';
 import { refused, same } from '../check.ts';
@@ -94,6 +95,6 @@ export const orderOfChecks: readonly ConformanceCase[] = [
         message: { role: 'tool', parts: [{ type: 'tool_result', callId: 'l9', status: 'interrupted' }] },
       },
     ]);
-    same(late.events[0]?.['late'], true, 'the result is a late one');
+    same(fieldOf(late.events[0], 'late'), true, 'the result is a late one');
   }),
 ];
