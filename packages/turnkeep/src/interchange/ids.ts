@@ -6,5 +6,7 @@ import { sha256 } from '../platform/hash.ts';
  * apart by their length: no two lists of parts give one text.
  */
 export function importedId(prefix: string, ...parts: readonly string[]): string {
-  return `${prefix}_${sha256(parts.map((part) => `${part.length}:${part}`).join(''))}`;
+  const text = parts.map((part) => `${part.length}:${part}`).join('');
+  // As bytes every lone surrogate is the same mark: JSON says which one it is.
+  return `${prefix}_${sha256(text.isWellFormed() ? text : JSON.stringify(parts))}`;
 }

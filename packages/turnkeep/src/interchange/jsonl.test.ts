@@ -136,6 +136,41 @@ describe('damage', () => {
     expect(damageOf(replaced.entries)).toMatchObject([{ line: 2, kind: 'invalid_utf8', bytes: 0 }]);
   });
 
+  test('records that lie behind each other on a line with bytes that are not UTF-8 lie where they say', async () => {
+    const bytes = Buffer.from('{"t":"torn #{"a":"x#}{y","b":[{}]} #{"c":"é🔥"}###{"d":"#"} 12\n');
+    const bad = [0xff, 0xf0, 0xe2, 0xc3, 0x80, 0xed, 0xff];
+    bad.forEach((byte) => (bytes[bytes.indexOf('#')] = byte));
+    const { entries, values } = await read(bytes, { invalidUtf8: 'replace' });
+    expect(values).toEqual([{ a: 'x\ufffd}{y', b: [{}] }, { c: 'é🔥' }, { d: '\ufffd' }]);
+    for (const entry of entries) {
+      if (entry.damage) continue;
+      const own = bytes.subarray(entry.byte, entry.byte + entry.bytes);
+      expect(new TextDecoder('utf-8', { ignoreBOM: true }).decode(own)).toBe(entry.text);
+    }
+  });
+
+  test('many records on one line are found in a time that grows with the line', async () => {
+    const line = Array.from({ length: 30_000 }, (_, at) => `{"at":${at},"text":"é"}`).join('');
+    const { values, entries, counts } = await read(line);
+    expect(values.at(-1)).toEqual({ at: 29_999, text: 'é' });
+    expect(counts).toMatchObject({ records: 30_000, salvaged: 30_000 });
+    const last = entries.at(-1);
+    expect(last?.byte).toBe(Buffer.byteLength(line) - Buffer.byteLength('{"at":29999,"text":"é"}'));
+  });
+
+  test('text of another encoding is one damage a line, and its digits are no records', async () => {
+    const rows = '{"id":1234567890,"text":"of some length, so that zero bytes are everywhere"}\n'.repeat(3);
+    const { entries, values } = await read(Buffer.from(rows, 'utf16le'));
+    expect(values).toEqual([]);
+    expect(damageOf(entries).map(({ line, kind }) => [line, kind])).toEqual([
+      [1, 'nul_run'],
+      [2, 'nul_run'],
+      [3, 'nul_run'],
+      [4, 'nul_run'],
+    ]);
+    expect(damageOf((await read('\0 7\0{"id":1}\n')).entries)).toHaveLength(3);
+  });
+
   test('a line past the limit is told with its length and not held', async () => {
     const { values, entries } = await read(`{"id":1}\n{"t":"${'x'.repeat(100)}"}\n{"id":2}\n`, { maxLineBytes: 50 }, 7);
     expect(values).toEqual([{ id: 1 }, { id: 2 }]);

@@ -146,7 +146,7 @@ export class JsonlReader implements AsyncIterable<JsonlEntry> {
       ? `bytes that are not UTF-8 were replaced (${count} marks)`
       : 'the line holds bytes that are not UTF-8';
     yield { line, byte, damage: { kind: 'invalid_utf8', reason, bytes: kept ? 0 : data.length } };
-    if (kept) yield* recordsOf({ ...stretch, isSalvaged: true, isReplaced: true }, text);
+    if (kept) yield* recordsOf({ ...stretch, isSalvaged: true }, text);
   }
 }
 
@@ -199,11 +199,18 @@ interface Piece {
 }
 
 const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
+/** A crash leaves a few runs of zero bytes on a line; another encoding, or what is no text, has them everywhere. */
+const MAX_NUL_RUNS = 64;
 
 /** The stretches of a line between runs of NUL, and the runs as damage. A byte order mark is none of the first line. */
 function* withoutNuls(number: number, byte: number, line: Buffer): Generator<Piece> {
   let at = number === 1 && line.subarray(0, 3).equals(BOM) ? 3 : 0;
   const isPart = line.includes(0);
+  if (isPart && hasManyNuls(line)) {
+    const reason = `zero bytes in more than ${MAX_NUL_RUNS} places: text of another encoding (UTF-16?), or no text`;
+    yield { byte, data: { kind: 'nul_run', reason, bytes: line.length }, isPart };
+    return;
+  }
   while (at < line.length) {
     const nul = line.indexOf(0, at);
     const end = nul < 0 ? line.length : nul;
@@ -216,38 +223,48 @@ function* withoutNuls(number: number, byte: number, line: Buffer): Generator<Pie
   }
 }
 
+function hasManyNuls(line: Buffer): boolean {
+  let runs = 0;
+  for (let at = line.indexOf(0); at >= 0 && runs <= MAX_NUL_RUNS; at = line.indexOf(0, at)) {
+    runs += 1;
+    while (line[at] === 0) at += 1;
+  }
+  return runs > MAX_NUL_RUNS;
+}
+
 interface Stretch {
   readonly line: number;
   readonly byte: number;
   readonly data: Buffer;
   readonly isSalvaged: boolean;
   readonly isEnded: boolean;
-  /** True where its text is not its bytes: places within are counted from the stretch's start. */
-  readonly isReplaced?: boolean | undefined;
 }
 
+/** @param whole The stretch's text, with U+FFFD for what is none. */
 function* recordsOf(stretch: Stretch, whole: string): Generator<JsonlEntry> {
   const text = whole.trim();
   if (text === '') return;
+  const exact = parsed(text);
+  // On a damaged line a number or a word is a piece of a record more likely than one.
+  if (!exact || (stretch.isSalvaged && !isRecord(exact))) {
+    yield* salvaged(stretch, whole);
+    return;
+  }
+  const { line, isSalvaged, data } = stretch;
   const start = whole.length - whole.trimStart().length;
-  const record = parsed(stretch, whole, start, text, stretch.isSalvaged);
-  if (record) yield record;
-  else yield* salvaged(stretch, whole);
+  const before = Buffer.byteLength(whole.slice(0, start));
+  const after = Buffer.byteLength(whole.slice(start + text.length));
+  const place = { byte: stretch.byte + before, bytes: data.length - before - after };
+  yield { line, ...place, text, isSalvaged, ...exact };
 }
 
-function parsed(
-  stretch: Stretch,
-  whole: string,
-  start: number,
-  text: string,
-  isSalvaged: boolean,
-): JsonlRecord | undefined {
+function isRecord({ value }: ExactJson): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function parsed(text: string): ExactJson | undefined {
   try {
-    const exact = parseExact(text);
-    const place = stretch.isReplaced
-      ? { byte: stretch.byte, bytes: stretch.data.length }
-      : { byte: stretch.byte + Buffer.byteLength(whole.slice(0, start)), bytes: Buffer.byteLength(text) };
-    return { line: stretch.line, ...place, text, isSalvaged, ...exact };
+    return parseExact(text);
   } catch {
     return undefined;
   }
@@ -255,18 +272,49 @@ function parsed(
 
 /** Whole records on a line that does not parse as one, and the damage. */
 function* salvaged(stretch: Stretch, whole: string): Generator<JsonlEntry> {
+  const { line, byte, data } = stretch;
   const records: JsonlRecord[] = [];
+  const work = { left: SALVAGE_WORK };
+  const cursor = new Cursor(whole, data);
   let lost = '';
-  let rest = whole.length - whole.trimStart().length;
-  while (rest < whole.length) {
-    const found = nextRecord(stretch, whole, rest);
+  for (let rest = 0; rest < whole.length;) {
+    const found = nextRecord(whole, rest, work);
     lost += whole.slice(rest, found?.start).trim();
     if (!found) break;
-    records.push(found.record);
-    rest = found.end;
+    const { start, end, exact } = found;
+    const first = cursor.byteOf(start);
+    const place = { byte: byte + first, bytes: cursor.byteOf(end - 1) + 1 - first };
+    records.push({ line, ...place, text: whole.slice(start, end), isSalvaged: true, ...exact });
+    rest = end;
   }
-  yield { line: stretch.line, byte: stretch.byte, damage: damageOf(stretch, records.length, Buffer.byteLength(lost)) };
+  yield { line, byte, damage: damageOf(stretch, records.length, Buffer.byteLength(lost)) };
   yield* records;
+}
+
+/**
+ * Finds characters of a text among the bytes that it was decoded from, going forward. It looks for characters of ASCII
+ * only: whatever a decoder replaces, it takes none of them away and adds none.
+ */
+class Cursor {
+  readonly #text: string;
+  readonly #data: Buffer;
+  #at = 0;
+  #byte = 0;
+
+  constructor(text: string, data: Buffer) {
+    this.#text = text;
+    this.#data = data;
+  }
+
+  /** The byte of the character at `at`, which stands behind the last one that was asked for. */
+  byteOf(at: number): number {
+    const char = this.#text.charAt(at);
+    for (; this.#at <= at; this.#byte += 1) {
+      this.#at = this.#text.indexOf(char, this.#at) + 1;
+      this.#byte = this.#data.indexOf(char, this.#byte);
+    }
+    return this.#byte - 1;
+  }
 }
 
 function damageOf(stretch: Stretch, records: number, bytes: number): Damage {
@@ -277,26 +325,27 @@ function damageOf(stretch: Stretch, records: number, bytes: number): Damage {
 }
 
 interface Found {
-  readonly record: JsonlRecord;
+  readonly exact: ExactJson;
   readonly start: number;
   readonly end: number;
 }
 
-/** Characters that are looked at for one line, since each candidate costs a look from there on. */
+/** Characters that are looked at for one line, since a candidate that does not close costs a look to the line's end. */
 const SALVAGE_WORK = 100_000_000;
 
 /**
  * The next whole record from `from` on. Inside a torn record an object may begin only where its grammar has none: within
  * a string, or right behind a value. An object that stands where one belongs is a part of the torn record.
  */
-function nextRecord(stretch: Stretch, whole: string, from: number): Found | undefined {
-  let work = 0;
+function nextRecord(whole: string, from: number, work: { left: number }): Found | undefined {
+  let isFirst = true;
   for (const start of objectStarts(whole, from)) {
-    work += whole.length - start;
-    if (work > SALVAGE_WORK && work > whole.length - start) return undefined;
+    if (work.left < 0 && !isFirst) return undefined;
+    isFirst = false;
     const end = endOfObject(whole, start);
-    const record = end === undefined ? undefined : parsed(stretch, whole, start, whole.slice(start, end), true);
-    if (record && end !== undefined) return { record, start, end };
+    work.left -= (end ?? whole.length) - start;
+    const exact = end === undefined ? undefined : parsed(whole.slice(start, end));
+    if (exact && end !== undefined) return { exact, start, end };
   }
   return undefined;
 }

@@ -113,20 +113,22 @@ export class ConversationCommits {
 
   *#create(): Generator<CommitStep, boolean, Answer> {
     const { sourceId, metadata } = this.#source;
-    const source = sourceId.length <= 1_000 ? sourceId : importedId('source', sourceId);
-    const change: Change = { kind: 'conversation.create', metadata, origin: { kind: 'import', tool: TOOL, source } };
+    const origin = { kind: 'import', tool: TOOL, source: sourceId } as const;
+    const change: Change = { kind: 'conversation.create', metadata, origin };
     const answer = yield* this.#step('commit', this.#id('cmt', 'create', encode(metadata)), [change]);
+    if (!('refusal' in answer)) return true;
     // A file may say more of itself since; the conversation stays as it is.
-    const isErased = 'refusal' in answer && answer.refusal.code === 'erased';
-    if (isErased) this.#refuse([], answer.refusal);
-    return !isErased;
+    if (answer.refusal.code !== 'conversation_exists') this.#refuse([], answer.refusal);
+    return answer.refusal.code !== 'erased';
   }
 
   *#title(): Generator<CommitStep, void, Answer> {
     const { title, titles } = this.#source;
     if (!title) return;
     const change: Change = { kind: 'conversation.update', title: title.text, titleSource: title.source };
-    yield* this.#step('commit', this.#id('cmt', 'title', title.source, title.text, String(titles)), [change]);
+    const commitId = this.#id('cmt', 'title', title.source, title.text, String(titles));
+    const answer = yield* this.#step('commit', commitId, [change]);
+    if ('refusal' in answer) this.#refuse([title.row], answer.refusal);
   }
 
   /** Rows of one turn, or of the root, in the order of the file, in as many commits as they need. */
@@ -323,9 +325,11 @@ export class ConversationCommits {
     const { leaf, tree } = this.#source;
     const turn = leaf && tree.unitOf.get(leaf)?.turn;
     const turnId = turn && this.#lastTurnOf.get(turn);
-    if (turnId === undefined || turnId === this.#leaf) return;
+    if (!leaf || turnId === undefined || turnId === this.#leaf) return;
     const commitId = this.#id('cmt', 'leaf', turnId, this.#lastCommit);
-    yield* this.#step('commit', commitId, [{ kind: 'leaf.select', turnId }], { graphRevision: this.#revision });
+    const expect = { graphRevision: this.#revision };
+    const answer = yield* this.#step('commit', commitId, [{ kind: 'leaf.select', turnId }], expect);
+    if ('refusal' in answer) this.#refuse([leaf], answer.refusal);
   }
 }
 

@@ -1,10 +1,9 @@
 import type { Json, JsonObject } from '../../core/json.ts';
-import { utf8Length } from '../../core/ids.ts';
-import { LIMITS } from '../../core/limits.ts';
 import { importedId } from '../ids.ts';
 import type { Note, OpenCall } from '../report.ts';
 import { chainOf } from './chain.ts';
 import { TOOL } from './message.ts';
+import { isName } from './row.ts';
 import type { Row } from './row.ts';
 import type { AgentHints, SessionFile, Title } from './session-file.ts';
 import { turnsOf } from './turns.ts';
@@ -89,13 +88,14 @@ function conversationOf(
 ): ConversationSource {
   const chain = chainOf(rows);
   const tree = turnsOf(chain);
-  const titles = file.titles.filter(({ row }) => tree.unitOf.has(row) || tree.atRoot.includes(row));
+  const atRoot = new Set(tree.atRoot);
+  const titles = file.titles.filter(({ row }) => tree.unitOf.has(row) || atRoot.has(row));
   const own = new Set(rows.map((row) => row.uuid));
   const isOwn = (title: Title) => title.leafUuid === undefined || own.has(title.leafUuid);
   return {
     conversationId: conversationIdOf(sessionId, agent),
     file,
-    sourceId: agent === undefined ? sessionId : `${sessionId}/${agent}`,
+    sourceId: nameOf(agent === undefined ? sessionId : `${sessionId}/${agent}`),
     tree,
     metadata: metadataOf(file, sessionId, agent, agent === undefined ? undefined : linkOf(file, rows, agent, parent)),
     title: chosenTitle(titles.filter(isOwn)),
@@ -108,7 +108,7 @@ function conversationOf(
 
 /** The user's title, else the newest one that the tool made. One that is too long to be a title stays a row. */
 function chosenTitle(titles: readonly Title[]): Title | undefined {
-  const fit = titles.filter(({ text }) => utf8Length(text) <= LIMITS.shortTextBytes);
+  const fit = titles.filter(({ text }) => isName(text));
   const latest = (type: string) => fit.findLast(({ row }) => row.type === type);
   return latest('custom-title') ?? latest('ai-title') ?? latest('summary');
 }
@@ -149,7 +149,12 @@ function linkOf(file: SessionFile, rows: readonly Row[], agent: string, parent: 
   const prompt = first && file.hints.promptOf.get(first.key);
   const byPrompt = prompt === undefined ? [] : (hints.callsByPrompt.get(prompt) ?? []);
   const callId = hints.callByAgent.get(agent) ?? (byPrompt.length === 1 ? byPrompt[0] : undefined);
-  return { agentId: agent, parentConversationId: conversationId, callId };
+  return { agentId: nameOf(agent), parentConversationId: conversationId, callId: callId && nameOf(callId) };
+}
+
+/** What the tool calls something; of what is too long for a name, its digest. */
+function nameOf(text: string): string {
+  return isName(text) ? text : importedId('source', text);
 }
 
 function metadataOf(
@@ -159,7 +164,7 @@ function metadataOf(
   link: JsonObject | undefined,
 ): JsonObject {
   const { forkedFrom, ...about } = file.about;
-  const metadata: { [key: string]: Json | undefined } = { tool: TOOL, sessionId, ...about };
+  const metadata: { [key: string]: Json | undefined } = { tool: TOOL, sessionId: nameOf(sessionId), ...about };
   if (agent !== undefined) metadata['agent'] = link;
   else if (forkedFrom !== undefined)
     metadata['forkedFrom'] = { ...(forkedFrom as JsonObject), ...originOf(forkedFrom as JsonObject) };

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { bytesSource } from '../byte-source.ts';
 import { importClaudeCode } from './import.ts';
 import type { ImportOptions } from './import.ts';
+import { readSessionFile } from './session-file.ts';
 import { bytesOf, inShort, jsonl, MemoryTarget, SessionWriter, sorted, uuid } from './session.testkit.ts';
 
 const write = new SessionWriter();
@@ -208,6 +210,56 @@ describe('chains', () => {
     expect((await target.graph(id)).length).toBe(5);
   });
 
+  test('a uuid with other content is kept apart where a number, a key that stands twice or the depth is all that differs', async () => {
+    const row = (value: string) => JSON.stringify(write.user(2, 1, 'q', { n: 'VALUE' })).replace('"VALUE"', value);
+    const deep = (inner: string) => `${'['.repeat(300)}${inner}${']'.repeat(300)}`;
+    const values = [
+      '9007199254740992',
+      '9007199254740993',
+      '1e400',
+      '1e401',
+      '{"a":2}',
+      '{"a":1,"a":2}',
+      deep('1'),
+      deep('2'),
+    ];
+    const texts = [...values, ...values].map(row);
+    const { file } = await importText([lines[0], ...texts].join('\n'));
+    expect(file).toMatchObject({ repeated: 8, imported: 9 });
+    expect(file.notes.filter(({ kind }) => kind === 'variant')).toHaveLength(7);
+  });
+
+  test('one uuid with other content each time is read in a time that grows with the file', async () => {
+    const rows = Array.from({ length: 2_000 }, (_, at) => write.user(1, null, `t${at}`));
+    let reads = 0;
+    const data = Buffer.from(jsonl(rows));
+    const source = bytesSource('variants', data);
+    const slice = (byte: number, bytes: number) => {
+      reads += 1;
+      return source.slice(byte, bytes);
+    };
+    const { rows: found } = await readSessionFile({ ...source, slice }, undefined, {});
+    expect([found.length, reads]).toEqual([2_000, 1]);
+  });
+
+  test('ids that differ in a lone surrogate name two rows and two agents', async () => {
+    const [first, second] = ['x\ud83d', 'x\ud83e'];
+    const rows = [
+      write.user(1, null, 'q'),
+      { ...write.user(2, 1, 'a'), uuid: first },
+      { ...write.user(3, 1, 'b'), uuid: second },
+    ];
+    const { target, id } = await importText(jsonl(rows));
+    expect(await target.rows(id)).toEqual(sorted(rows));
+    const agents = [first, second].map((agentId, at) => ({
+      ...write.user(at, null, `t${at}`),
+      isSidechain: true,
+      agentId,
+    }));
+    const { report } = await importText(jsonl(agents));
+    expect(new Set(report.conversations.map(({ conversationId }) => conversationId)).size).toBe(2);
+  });
+
   test('an import of what a second compaction appended again adds nothing', async () => {
     const target = new MemoryTarget();
     await importClaudeCode(target, bytesOf(jsonl(talk)));
@@ -413,6 +465,30 @@ describe('compactions', () => {
 });
 
 describe('names', () => {
+  test.each<[string, string]>([
+    ['nests without end', `${'['.repeat(20_000)}${']'.repeat(20_000)}`],
+    ['is a number beyond the range', '1e400'],
+    ['is a long text', JSON.stringify('x'.repeat(5_000))],
+  ])(
+    'what a fork says of itself and %s stays in its row, and the conversation is told without it',
+    async (_, value) => {
+      const [first = ''] = lines;
+      const forked = JSON.stringify({
+        ...(JSON.parse(first) as object),
+        cwd: 'CWD',
+        forkedFrom: { sessionId: 'of', odd: 'ODD' },
+      })
+        .replace('"CWD"', value)
+        .replace('"ODD"', value);
+      const { target, id } = await importText([forked, ...lines.slice(1)].join('\n'));
+      expect(await target.fields(id)).toMatchObject({
+        metadata: { version: '2.1.144', forkedFrom: { sessionId: 'of' } },
+        origin: { kind: 'import' },
+      });
+      expect(JSON.stringify(await target.fields(id))).not.toMatch(/odd|CWD/);
+    },
+  );
+
   test('a title that the user gave goes before the newest of the tool, whatever its place', async () => {
     const titles = [
       { type: 'summary', summary: 'of another file', leafUuid: uuid(999) },

@@ -9,9 +9,9 @@ import type { JsonPath } from '../exact.ts';
 import { fitMessage, joined, messageBytes, valueAt } from '../fit.ts';
 import { importedId } from '../ids.ts';
 import { blockOfPart, partOfBlock } from './part.ts';
-import { isClientMade, isObject, textOf } from './row.ts';
+import { isClientMade, isObject, pairIn, textOf } from './row.ts';
 import type { Row } from './row.ts';
-import { MAX_ROW_DEPTH } from './session-file.ts';
+import { isWholeIn, MAX_ROW_DEPTH } from './session-file.ts';
 import type { LoadedRow } from './session-file.ts';
 
 /** The kind of an opaque part that holds a row's own text, where its value would not come back. */
@@ -105,7 +105,7 @@ function fitsOne(group: readonly Piece[]): boolean {
 }
 
 function pieceOf(loaded: LoadedRow, unpaired: ReadonlySet<string>): Piece {
-  const isExact = loaded.inexact.length === 0 && !loaded.hasRepeatedKeys && loaded.depth <= MAX_ROW_DEPTH;
+  const isExact = isWholeIn(loaded);
   const content = contentOf(loaded);
   const parts = partsOf(loaded, content, isExact, unpaired);
   const text = { text: loaded.text, parts: parts.length, content };
@@ -137,26 +137,19 @@ function partsOf(
 function blockParts(loaded: LoadedRow, unpaired: ReadonlySet<string>): readonly Part[] {
   const blocks = (loaded.value['message'] as JsonObject)['content'] as readonly Json[];
   const isDeep = loaded.depth > MAX_ROW_DEPTH;
-  const called = new Set<string>();
+  const paired = new Set(unpaired);
   return blocks.map((block, at) => {
     const path = ['message', 'content', at];
     const isTooDeep = isDeep && depthOf(textAt(loaded.text, path) ?? '') > MAX_ROW_DEPTH - 20;
     const isInexact = isTooDeep || loaded.inexact.some((number) => startsWith(number.path, path));
-    const isCall = textOf(block, 'type') === 'tool_use';
-    const id = textOf(block, isCall ? 'id' : 'tool_use_id');
+    const id = pairIn(loaded.row, block);
     // One message calls and answers an id once.
-    const isSecond = id !== undefined && called.has(id);
-    if (id !== undefined) called.add(id);
-    const context = { unpaired: isSecond ? new Set([id, ...unpaired]) : unpaired };
-    if (!isInexact) return partOfBlock(block, context);
-    const textOfBlock = () => textAt(loaded.text, path) ?? JSON.stringify(block);
+    const pairs = id !== undefined && !paired.has(id);
+    if (id !== undefined) paired.add(id);
+    if (!isInexact) return partOfBlock(block, { pairs });
+    const exactText = () => textAt(loaded.text, path) ?? JSON.stringify(block);
     const inputText = () => textAt(loaded.text, [...path, 'input']) ?? 'null';
-    return partOfBlock(
-      block,
-      isCall && !unpaired.has(id ?? '') && !isSecond
-        ? { ...context, inputText }
-        : { ...context, exactText: textOfBlock },
-    );
+    return partOfBlock(block, pairs && loaded.row.kind === 'assistant' ? { pairs, inputText } : { pairs, exactText });
   });
 }
 

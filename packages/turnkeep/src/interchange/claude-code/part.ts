@@ -13,8 +13,8 @@ const BLOCK_TEXT = 'claude-code.block_text';
 
 /** How a block is to be read. */
 export interface BlockContext {
-  /** Call ids of the row that cannot pair. */
-  readonly unpaired: ReadonlySet<string>;
+  /** True where the block makes a call, or answers one: the tree knows it, and no block before it was the same. */
+  readonly pairs: boolean;
   /** The block's own text, where its value is not exact. */
   readonly exactText?: (() => string) | undefined;
   /** The text of a call's input, where that is what is not exact. */
@@ -31,7 +31,7 @@ export function partOfBlock(block: Json, context: BlockContext): Part {
 /** A block as its own text; a result still answers its call. */
 function textPartOf(block: Json, context: BlockContext, text: string): Part {
   const id = textOf(block, 'type') === 'tool_result' ? textOf(block, 'tool_use_id') : undefined;
-  if (id === undefined || context.unpaired.has(id)) return { type: 'opaque', kind: BLOCK_TEXT, value: text };
+  if (id === undefined || !context.pairs) return { type: 'opaque', kind: BLOCK_TEXT, value: text };
   return { type: 'tool_result', callId: callIdOf(id), status: 'ok', output: text };
 }
 
@@ -97,7 +97,7 @@ function originalId(id: string): { readonly providerMetadata?: ProviderMetadata 
 function toolCall(block: JsonObject, context: BlockContext): Part | undefined {
   const id = textOf(block, 'id');
   const name = textOf(block, 'name');
-  if (id === undefined || name === undefined || context.unpaired.has(id)) return undefined;
+  if (id === undefined || name === undefined || !context.pairs) return undefined;
   const call = { type: 'tool_call' as const, callId: callIdOf(id), name, ...originalId(id) };
   if (context.inputText) return { ...call, inputText: context.inputText() };
   return block['input'] === undefined ? call : { ...call, input: block['input'] };
@@ -105,19 +105,17 @@ function toolCall(block: JsonObject, context: BlockContext): Part | undefined {
 
 function toolResult(block: JsonObject, context: BlockContext): Part | undefined {
   const id = textOf(block, 'tool_use_id');
-  if (id === undefined || context.unpaired.has(id)) return undefined;
+  if (id === undefined || !context.pairs) return undefined;
   const result = { type: 'tool_result' as const, callId: callIdOf(id), status: statusOf(block), ...originalId(id) };
   const { content } = block;
   if (content === undefined) return result;
   if (!Array.isArray(content)) return { ...result, output: content };
-  const inner = { unpaired: new Set<string>() };
-  return { ...result, content: (content as readonly Json[]).map((item) => partOfInner(item, inner)) };
+  return { ...result, content: (content as readonly Json[]).map(partOfInner) };
 }
 
 /** Inside a result nothing can be called or answered. */
-function partOfInner(block: Json, context: BlockContext): Part {
-  const type = textOf(block, 'type');
-  return type === 'tool_use' || type === 'tool_result' ? opaque(block) : partOfBlock(block, context);
+function partOfInner(block: Json): Part {
+  return partOfBlock(block, { pairs: false });
 }
 
 const DENIED = "The user doesn't want to proceed with this tool use";

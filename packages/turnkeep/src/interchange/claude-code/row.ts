@@ -1,4 +1,6 @@
+import { utf8Length } from '../../core/ids.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
+import { LIMITS } from '../../core/limits.ts';
 import { importedId } from '../ids.ts';
 import type { JsonlRecord } from '../jsonl.ts';
 
@@ -77,6 +79,11 @@ export function textOf(value: Json | undefined, key: string): string | undefined
   return typeof member === 'string' ? member : undefined;
 }
 
+/** True for a text that a conversation may be told by; a longer one stays in its row. */
+export function isName(value: Json | undefined): value is string {
+  return typeof value === 'string' && utf8Length(value) <= LIMITS.shortTextBytes;
+}
+
 export function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
@@ -106,8 +113,8 @@ export function rowOf(record: JsonlRecord, value: JsonObject, index: number, isR
     kind,
     type: textOf(value, 'type') ?? '',
     messageId: kind === 'assistant' ? textOf(value['message'], 'id') || undefined : undefined,
-    calls: kind === 'assistant' ? orNone(blocks.flatMap((block) => callOf(block))) : NONE,
-    answers: kind === 'result' ? orNone(blocks.flatMap((block) => answerOf(block))) : NONE,
+    calls: kind === 'assistant' ? orNone(blocks.flatMap((block) => callOf(block) ?? [])) : NONE,
+    answers: kind === 'result' ? orNone(blocks.flatMap((block) => answerOf(block) ?? [])) : NONE,
     sessionId: textOf(value, 'sessionId') || undefined,
     agentId: textOf(value, 'agentId') || undefined,
     isSidechain: value['isSidechain'] === true,
@@ -132,15 +139,22 @@ function orNone<Item>(items: readonly Item[]): readonly Item[] {
   return items.length === 0 ? NONE : items;
 }
 
-function callOf(block: Json): { id: string; name: string }[] {
-  const isCall = textOf(block, 'type') === 'tool_use';
-  const id = isCall ? textOf(block, 'id') : undefined;
-  return id === undefined ? [] : [{ id, name: textOf(block, 'name') ?? '' }];
+/** The call that a block makes: one without a name is none. */
+function callOf(block: Json): { readonly id: string; readonly name: string } | undefined {
+  if (textOf(block, 'type') !== 'tool_use') return undefined;
+  const id = textOf(block, 'id');
+  const name = textOf(block, 'name');
+  return id === undefined || name === undefined ? undefined : { id, name };
 }
 
-function answerOf(block: Json): string[] {
-  const id = textOf(block, 'type') === 'tool_result' ? textOf(block, 'tool_use_id') : undefined;
-  return id === undefined ? [] : [id];
+function answerOf(block: Json): string | undefined {
+  return textOf(block, 'type') === 'tool_result' ? textOf(block, 'tool_use_id') : undefined;
+}
+
+/** The call that a block of a row makes or answers: an assistant's row calls, a row of results answers, no other does. */
+export function pairIn({ kind }: Pick<Row, 'kind'>, block: Json): string | undefined {
+  if (kind === 'assistant') return callOf(block)?.id;
+  return kind === 'result' ? answerOf(block) : undefined;
 }
 
 function preservedHead(value: JsonObject): string | undefined {

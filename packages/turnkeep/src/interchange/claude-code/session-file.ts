@@ -1,14 +1,14 @@
+import { canonical } from '../../core/encoding.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
 import type { ByteSource } from '../../platform/byte-source.ts';
 import { sha256 } from '../../platform/hash.ts';
-import { equalJson } from '../equal.ts';
 import { parseExact } from '../exact.ts';
 import type { ExactJson } from '../exact.ts';
 import { JsonlReader } from '../jsonl.ts';
 import type { JsonlCounts, JsonlOptions, JsonlRecord } from '../jsonl.ts';
 import { damageEntry } from '../report.ts';
 import type { DamageEntry, Note } from '../report.ts';
-import { digestKey, isKnownType, isObject, rowOf, textOf } from './row.ts';
+import { digestKey, isKnownType, isName, isObject, rowOf, textOf } from './row.ts';
 import type { Row } from './row.ts';
 
 /** A title that a session file gives, and how. */
@@ -77,9 +77,9 @@ class Index {
   readonly repeated = { rows: 0, withId: 0 };
   readonly unknown = new Map<string, number>();
   readonly hints: AgentHints = { callsByPrompt: new Map(), callByAgent: new Map(), promptOf: new Map() };
-  /** The first row of each uuid, and those that came with other content. */
+  /** The first row of each uuid, and what all rows said whose uuid came more than once, as digests. */
   readonly #byUuid = new Map<string, Row>();
-  readonly #variants = new Map<string, Row[]>();
+  readonly #saidBy = new Map<string, Set<string>>();
   /** Texts that many rows share, each held once. */
   readonly #shared = new Map<string, string>();
   readonly #times = new Map<string, number>();
@@ -116,7 +116,7 @@ class Index {
     }
     const row = this.#slim({ ...found, key });
     this.rows.push(row);
-    if (row.uuid !== undefined) this.#keep(row, row.uuid);
+    if (row.uuid !== undefined && !this.#byUuid.has(row.uuid)) this.#byUuid.set(row.uuid, row);
     this.#note(record, row);
     this.#tell(row, value);
   }
@@ -141,11 +141,6 @@ class Index {
     return known ?? text;
   }
 
-  #keep(row: Row, uuid: string): void {
-    if (!this.#byUuid.has(uuid)) this.#byUuid.set(uuid, row);
-    else this.#variants.set(uuid, [...(this.#variants.get(uuid) ?? []), row]);
-  }
-
   /** A row without an id is repeated where the last one of its type says the same: nothing has changed since. */
   #keyWithoutId(row: Row, text: string): string | undefined {
     const digest = sha256(text);
@@ -161,15 +156,13 @@ class Index {
     const uuid = row.uuid ?? '';
     const first = this.#byUuid.get(uuid);
     if (!first) return uuid;
-    for (const other of [first, ...(this.#variants.get(uuid) ?? [])])
-      if (await this.#isSame(other, record)) return undefined;
+    const said = this.#saidBy.get(uuid) ?? new Set([contentDigest(await loadRow(this.source, first))]);
+    this.#saidBy.set(uuid, said);
+    const digest = contentDigest(record);
+    if (said.has(digest)) return undefined;
+    said.add(digest);
     this.notes.push({ kind: 'variant', line: row.line, byte: row.byte, id: row.uuid });
     return digestKey(record.text, 1);
-  }
-
-  async #isSame(row: Row, record: JsonlRecord): Promise<boolean> {
-    const { text, value } = await loadRow(this.source, row);
-    return text === record.text || (record.depth <= MAX_ROW_DEPTH && equalJson(value, record.value));
   }
 
   #note(record: JsonlRecord, row: Row): void {
@@ -191,10 +184,10 @@ class Index {
     this.#tellAgents(row, value);
     for (const key of ['cwd', 'version', 'gitBranch']) {
       const text = textOf(value, key);
-      if (text !== undefined && !Object.hasOwn(this.#about, key)) this.#about[key] = text;
+      if (text !== undefined && isName(text) && !Object.hasOwn(this.#about, key)) this.#about[key] = text;
     }
     const from = value['forkedFrom'];
-    if (isObject(from) && !Object.hasOwn(this.#about, 'forkedFrom')) this.#about['forkedFrom'] = from;
+    if (isObject(from) && !Object.hasOwn(this.#about, 'forkedFrom')) this.#about['forkedFrom'] = namesIn(from);
   }
 
   #tellTitle(row: Row, value: JsonObject): void {
@@ -215,7 +208,9 @@ class Index {
       const callId = textOf(block, 'id');
       if (prompt === undefined || callId === undefined) continue;
       const digest = sha256(prompt);
-      callsByPrompt.set(digest, [...(callsByPrompt.get(digest) ?? []), callId]);
+      const calls = callsByPrompt.get(digest);
+      if (calls) calls.push(callId);
+      else callsByPrompt.set(digest, [callId]);
     }
   }
 
@@ -240,6 +235,16 @@ class Index {
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
+function namesIn(value: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([key, member]) => isName(key) && isName(member))
+      .slice(0, MAX_NAMES),
+  );
+}
+
+const MAX_NAMES = 16;
+
 /** A row that nests deeper is kept as text: it has to fit below core's limit with what stands around it. */
 export const MAX_ROW_DEPTH = 150;
 
@@ -247,6 +252,16 @@ function titleIn(type: string, value: JsonObject): readonly [string | undefined,
   if (type === 'custom-title') return [textOf(value, 'customTitle'), 'user'];
   if (type === 'ai-title') return [textOf(value, 'aiTitle') ?? textOf(value, 'title'), 'auto'];
   return [type === 'summary' ? textOf(value, 'summary') : undefined, 'auto'];
+}
+
+/** Equal for records of equal content, whatever the order of keys; by its text where the value does not say all of it. */
+function contentDigest(record: ExactJson & { readonly text: string }): string {
+  return sha256(isWholeIn(record) ? canonical(record.value) : record.text);
+}
+
+/** True where a row's value says all that its text says, and nests no deeper than what core keeps. */
+export function isWholeIn({ inexact, hasRepeatedKeys, depth }: ExactJson): boolean {
+  return inexact.length === 0 && !hasRepeatedKeys && depth <= MAX_ROW_DEPTH;
 }
 
 /** A row with its words. */

@@ -113,12 +113,17 @@ class TreeBuilder {
 
   #addCall(row: Row, unit: Unit, call: { readonly id: string; readonly name: string }): void {
     const { calls } = unit.turn;
-    if (calls.has(call.id)) {
-      this.#unpair('second_call', row, call.id);
+    const known = calls.get(call.id);
+    if (known) {
+      // The first of two in one row stays a call.
+      if (known.row !== row) this.#unpair(row, call.id);
+      this.#note('second_call', row, call.id);
       return;
     }
     calls.set(call.id, { unit, isAnswered: false, row, name: call.name });
-    this.#callers.set(call.id, [...(this.#callers.get(call.id) ?? []), unit]);
+    const callers = this.#callers.get(call.id);
+    if (callers) callers.push(unit);
+    else this.#callers.set(call.id, [unit]);
   }
 
   /** A result stands with its call, whatever it hangs on; one message answers calls of one turn. */
@@ -127,19 +132,27 @@ class TreeBuilder {
     const caller = callers.find((unit) => unit !== undefined);
     const unit = caller ?? this.#newUnit(row, 'notice', above);
     this.#put(row, unit, caller ? 'results' : 'own');
-    const seen = new Set<string>();
+    const own = new Set<string>();
     for (const id of row.answers) {
       const call = unit.turn.calls.get(id);
-      if (!call || !callers.some((other) => other?.turn === unit.turn)) this.#unpair('orphan_result', row, id);
-      else if (call.isAnswered || seen.has(id)) this.#unpair('second_result', row, id);
-      else call.isAnswered = true;
-      seen.add(id);
+      const isOrphan = !call || !callers.some((other) => other?.turn === unit.turn);
+      const isSecond = !isOrphan && call.isAnswered;
+      if (isOrphan || isSecond) this.#note(isOrphan ? 'orphan_result' : 'second_result', row, id);
+      // The first of two in one row stays an answer.
+      if (isOrphan || (isSecond && !own.has(id))) this.#unpair(row, id);
+      else {
+        call.isAnswered = true;
+        own.add(id);
+      }
     }
   }
 
-  #unpair(kind: NoteKind, row: Row, callId: string): void {
+  #unpair(row: Row, callId: string): void {
     const set = this.#unpaired.get(row) ?? new Set<string>();
     this.#unpaired.set(row, set.add(callId));
+  }
+
+  #note(kind: NoteKind, row: Row, callId: string): void {
     this.#notes.push({ kind, line: row.line, byte: row.byte, id: row.uuid, about: callId });
   }
 
