@@ -1,6 +1,7 @@
 import { TurnkeepError } from '../core/errors.ts';
 import { idProblem } from '../core/ids.ts';
 import { memberPath } from '../core/json.ts';
+import { LIMITS } from '../core/limits.ts';
 
 /** What is wrong with a value; `undefined` where it fits. */
 export type Check = (value: unknown) => string | undefined;
@@ -17,6 +18,10 @@ export const callback: Check = (value) => (typeof value === 'function' ? undefin
 export const idOrNull: Check = (value) => (value === null ? undefined : idProblem(value));
 export const count: Check = (value) =>
   Number.isSafeInteger(value) && (value as number) >= 0 ? undefined : 'a whole number from 0 on is asked for';
+export const duration: Check = (value) =>
+  Number.isSafeInteger(value) && (value as number) >= 1 && (value as number) <= LIMITS.ttlMs
+    ? undefined
+    : `whole milliseconds from 1 to ${LIMITS.ttlMs} are asked for`;
 export const abortSignal: Check = (value) => (value instanceof AbortSignal ? undefined : 'an AbortSignal is asked for');
 
 export function oneOf(...known: readonly string[]): Check {

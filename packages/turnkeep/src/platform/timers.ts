@@ -3,10 +3,17 @@ export function afterPoll(work: () => void): void {
   setImmediate(work);
 }
 
-/** Resolves after so many milliseconds. */
-export function pause(durationMs: number): Promise<void> {
+/** Resolves after so many milliseconds, or once the signal is aborted. */
+export function pause(durationMs: number, signal?: AbortSignal): Promise<void> {
+  if (signal?.aborted) return Promise.resolve();
   return new Promise((resolve) => {
-    setTimeout(resolve, durationMs);
+    const end = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, durationMs);
+    signal?.addEventListener('abort', end);
   });
 }
 

@@ -118,3 +118,14 @@ test('a stop from anywhere cancels the turn at once, keeps what was drafted, and
   expect(await said(conversation)).toEqual(['user: a question', 'assistant (incomplete): half an answer']);
   expect(await conversation.stop(delta.turnId, 'again')).toMatchObject({ receipt: { replayed: true } });
 });
+
+test('a reader that gives up is let go before it looks again', async () => {
+  const { conversation } = opened();
+  await conversation.submit(ASKED);
+  const reader = new AbortController();
+  const events = await conversation.reconnect({ everyMs: LIMITS.ttlMs, signal: reader.signal });
+  const nothing = events?.next();
+  await new Promise<void>((resolve) => setImmediate(resolve));
+  reader.abort();
+  expect(await nothing).toMatchObject({ done: true });
+});

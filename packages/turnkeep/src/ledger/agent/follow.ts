@@ -6,7 +6,7 @@ import { isBusy } from '../../core/rules/turn-states.ts';
 import { ownTurn } from '../../core/tree/path.ts';
 import { pause } from '../../platform/timers.ts';
 import type { ConversationAccess } from '../conversation-access.ts';
-import { abortSignal, assertChecked, text } from '../given.ts';
+import { abortSignal, assertChecked, duration, text } from '../given.ts';
 import type { Checks } from '../given.ts';
 import { readDraft } from './draft.ts';
 import type { Draft } from './draft.ts';
@@ -27,10 +27,15 @@ export type DraftEvent =
 export interface FollowOptions {
   /** The cursor of the last event that was seen, of the same turn. */
   readonly after?: string | undefined;
+  /**
+   * Milliseconds between two looks at the draft, 100 by default: drafts lie beside the log, and no store tells of them. Whoever
+   * drafts writes every 200.
+   */
+  readonly everyMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-const FOLLOW: Checks<FollowOptions> = { after: text, signal: abortSignal };
+const FOLLOW: Checks<FollowOptions> = { after: text, everyMs: duration, signal: abortSignal };
 
 interface Cursor {
   readonly turnId: TurnId;
@@ -60,13 +65,13 @@ export async function reconnect(
   const after = options.after === undefined ? undefined : parseCursor(options.after);
   const turnId = after?.turnId ?? (await access.view(({ tree }) => tree.head.busy[0]));
   if (turnId === undefined) return null;
-  return follow(access, after ?? { turnId, epoch: 0, seq: 0 }, options.signal);
+  return follow(access, after ?? { turnId, epoch: 0, seq: 0 }, options);
 }
 
 async function* follow(
   access: ConversationAccess,
   from: Cursor,
-  signal: AbortSignal | undefined,
+  { everyMs = LOOK_MS, signal }: FollowOptions,
 ): AsyncGenerator<DraftEvent> {
   let at = from;
   let toldTruncated = false;
@@ -89,7 +94,7 @@ async function* follow(
       yield { kind: 'end', turnId: at.turnId, state };
       return;
     }
-    await pause(LOOK_MS);
+    await pause(everyMs, signal);
   }
 }
 

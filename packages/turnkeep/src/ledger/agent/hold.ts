@@ -92,7 +92,7 @@ export async function hold(
     const owner = await lookAtOwner(access, found, watch);
     if (owner === 'gone') return take(access, turnId, found, options);
     if (owner === 'lives') throw new TurnkeepError('turn_held', { turnId, ...holderIn(found) });
-    await pause(options.ttlMs / LOOKS_PER_TTL);
+    await pause(options.ttlMs / LOOKS_PER_TTL, options.signal);
   }
 }
 

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { LIMITS } from '../../core/limits.ts';
 import type { Conversation } from '../conversation.ts';
 import { ASKED, opened, said } from './agent.testkit.ts';
 
@@ -147,4 +148,19 @@ test('of two who go on with one turn one does, and the other is told', async () 
   );
   expect(runs).toBe(1);
   expect((await conversation.runRecord('lost run'))?.reason?.code).toBe('owner_lost');
+});
+
+test('whoever watches an owner hears at once that its caller gives up', async () => {
+  const { conversation, space } = opened();
+  const turnId = await abandoned(conversation);
+  const caller = new AbortController();
+  const { signal } = caller;
+  const watching = [
+    conversation.resume(turnId, async () => undefined, { signal, ttlMs: LIMITS.ttlMs }),
+    space.recover({ signal, ttlMs: LIMITS.ttlMs }),
+  ].map(async (one) => expect(one).rejects.toMatchObject({ code: 'aborted' }));
+  await new Promise<void>((resolve) => setImmediate(resolve));
+  caller.abort();
+  await Promise.all(watching);
+  expect((await conversation.graph())[0]?.state).toBe('running');
 });

@@ -90,7 +90,7 @@ async function recoverTurn(
     if (owner === 'lives') return code === 'never_held' ? reported : undefined;
     if (owner === 'gone')
       return (await endLost(access, turnId, found, code)) ? { ...reported, ended: true } : undefined;
-    await pause(ttlMs / LOOKS_PER_TTL);
+    await pause(ttlMs / LOOKS_PER_TTL, signal);
   }
 }
 

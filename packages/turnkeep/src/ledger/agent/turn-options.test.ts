@@ -81,5 +81,8 @@ test('an option of a run that is none is refused with its path, before there is 
   await expect(conversation.reconnect(wrong({ from: 'x' }))).rejects.toMatchObject({
     details: { path: 'options.from' },
   });
+  for (const everyMs of [0, 1.5, Number.NaN, 2 ** 31]) {
+    await expect(conversation.reconnect({ everyMs })).rejects.toMatchObject({ details: { path: 'options.everyMs' } });
+  }
   expect(await conversation.graph()).toHaveLength(1);
 });
