@@ -66,17 +66,16 @@ function answerIn(conversation: Conversation, question: Within): unknown {
   }
 }
 
-/** What the namespace remembers, each revision. */
-function memories(oracle: Oracle): readonly string[] {
+/** What the namespace remembers, each revision, in the order in which it was made. */
+function memories(oracle: Oracle): readonly unknown[] {
   const held = [...oracle.memories.values()].filter((memory) => !memory.forgotten);
-  const all = held.map(({ memoryId, said, createdAt, updatedAt, revision }) => ({
+  return held.map(({ memoryId, said, createdAt, updatedAt, revision }) => ({
     memoryId,
     revision,
     createdAt: iso(createdAt),
     updatedAt: iso(updatedAt),
     revisions: said.map(({ content, conversationId }) => ({ ...content, conversationId })),
   }));
-  return inAnyOrder(all);
 }
 
 /** What was used, by the conversation, each of its turns, and each day; and every call as it was recorded. */

@@ -271,8 +271,8 @@ class Reading {
     };
   }
 
-  #memories(): readonly string[] {
-    const all = readMemories(this.#bodies).map(({ memoryId, revision, createdAt, updatedAt }) => {
+  #memories(): readonly unknown[] {
+    return readMemories(this.#bodies).map(({ memoryId, revision, createdAt, updatedAt }) => {
       const revisions = Array.from({ length: revision + 1 }, (_, at) => {
         const found = readMemory(this.#bodies, memoryId, at);
         const { memoryId: _id, revision: _at, createdAt: _created, updatedAt: _updated, ...words } = found ?? {};
@@ -280,7 +280,6 @@ class Reading {
       });
       return { memoryId, revision, createdAt, updatedAt, revisions };
     });
-    return inAnyOrder(all);
   }
 
   #spent(owner: ConversationId) {

@@ -348,6 +348,8 @@ export function unpackInput(value: RowValue): InputRow {
 export interface MemoryRow {
   readonly status: 'held' | 'forgotten';
   readonly revision: number;
+  /** The how manieth of its namespace it is, from 1: the order of memories, whatever the clock said. */
+  readonly ordinal: number;
   /** The record of its newest words, in the conversation that it was made in. */
   readonly ref: RecordRef;
   /** Milliseconds. */
@@ -355,8 +357,8 @@ export interface MemoryRow {
   readonly updatedAt: number;
 }
 
-export function packMemory({ status, revision, ref, createdAt, updatedAt }: MemoryRow): RowValue {
-  return [status, revision, [ref.version, ref.index, ref.owner], createdAt, updatedAt];
+export function packMemory({ status, revision, ordinal, ref, createdAt, updatedAt }: MemoryRow): RowValue {
+  return [status, revision, [ref.version, ref.index, ref.owner], createdAt, updatedAt, ordinal];
 }
 
 export function unpackMemory(value: RowValue): MemoryRow {
@@ -367,6 +369,7 @@ export function unpackMemory(value: RowValue): MemoryRow {
     ref: { owner, version, index },
     createdAt: value[3] as number,
     updatedAt: value[4] as number,
+    ordinal: value[5] as number,
   };
 }
 

@@ -102,16 +102,16 @@ export class NamespaceMemories {
     return this.#read((bodies) => readMemory(bodies, memoryId, options.revision));
   }
 
-  /** All memories, the oldest first; of one time, by id. `LIMITS.memories` at most. */
+  /** All memories, in the order in which they were made, whatever the clock said. `LIMITS.memories` at most. */
   async list(filter: MemoryFilter = {}): Promise<readonly Memory[]> {
     assertChecked(filter, FILTER, 'filter');
     const all = await this.#read(readMemories);
-    return all.filter((memory) => fits(memory, filter)).sort(byAge);
+    return all.filter((memory) => fits(memory, filter));
   }
 
   /**
    * The memories that answer a query best, in any language and script: by BM25 over words (pairs of characters in scripts
-   * without spaces), case folded; of a query of `LIMITS.queryBytes` at most. Only those that have a term of the query are found, unless vectors say more.
+   * without spaces), case folded; what answers it alike in the order in which it was made; of a query of `LIMITS.queryBytes` at most. Only those that have a term of the query are found, unless vectors say more.
    */
   async search(query: string, options: MemorySearch = {}): Promise<readonly FoundMemory[]> {
     assertQuery(query, 'query');
@@ -136,11 +136,6 @@ export class NamespaceMemories {
 
 function fits(memory: Memory, { type, subject }: MemoryFilter): boolean {
   return (type ?? memory.type) === memory.type && (subject ?? memory.subject) === memory.subject;
-}
-
-function byAge(left: Memory, right: Memory): number {
-  if (left.createdAt !== right.createdAt) return left.createdAt < right.createdAt ? -1 : 1;
-  return left.memoryId < right.memoryId ? -1 : 1;
 }
 
 /** The cosine of each text's vector to the query's. */

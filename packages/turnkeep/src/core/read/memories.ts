@@ -39,11 +39,12 @@ export function readMemory(bodies: Bodies, memoryId: MemoryId, revision?: number
   return memoryOf(bodies, memoryId, { ...row, revision, ref, updatedAt });
 }
 
-/** Every memory that a namespace holds, in no order that matters: `LIMITS.memories` at most. */
+/** Every memory that a namespace holds, in the order in which they were made: `LIMITS.memories` at most. */
 export function readMemories(bodies: Bodies): readonly Memory[] {
-  return scanPrefix(bodies.rows, SHELVES.memories, TABLES.memories).flatMap(
-    ({ key, value }) => memoryOf(bodies, key.slice(1), unpackMemory(value)) ?? [],
-  );
+  return scanPrefix(bodies.rows, SHELVES.memories, TABLES.memories)
+    .map(({ key, value }) => ({ memoryId: key.slice(1), row: unpackMemory(value) }))
+    .sort((left, right) => left.row.ordinal - right.row.ordinal)
+    .flatMap(({ memoryId, row }) => memoryOf(bodies, memoryId, row) ?? []);
 }
 
 type Words = Omit<Memory, 'memoryId' | 'revision' | 'conversationId' | 'createdAt' | 'updatedAt'>;

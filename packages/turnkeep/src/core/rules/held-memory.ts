@@ -27,11 +27,26 @@ export function memoryRow(draft: Draft, memoryId: MemoryId): MemoryRow | undefin
 
 /** How many memories the namespace holds. */
 export function heldMemories(draft: Draft): number {
-  return draft.rows.head(SHELF) ? ((draft.rows.get(SHELF, KEYS.memoryCount)?.[0] as number | undefined) ?? 0) : 0;
+  return memoryCounts(draft).held;
 }
 
-export function countMemories(draft: Draft, more: number): void {
-  draft.putElsewhere(SHELF, KEYS.memoryCount, [heldMemories(draft) + more]);
+/** Counts a memory that is made; answers its ordinal. */
+export function countMade(draft: Draft): number {
+  const { held, made } = memoryCounts(draft);
+  draft.putElsewhere(SHELF, KEYS.memoryCount, [held + 1, made + 1]);
+  return made + 1;
+}
+
+function countForgotten(draft: Draft): void {
+  const { held, made } = memoryCounts(draft);
+  draft.putElsewhere(SHELF, KEYS.memoryCount, [held - 1, made]);
+}
+
+/** Those that are held, and those that ever were made. */
+function memoryCounts(draft: Draft): { readonly held: number; readonly made: number } {
+  const counts = draft.rows.head(SHELF) && draft.rows.get(SHELF, KEYS.memoryCount);
+  const [held, made] = (counts ?? [0, 0]) as readonly [number, number];
+  return { held, made };
 }
 
 /** Keeps where the words of a revision are, and what they were made of. */
@@ -71,5 +86,5 @@ export function forget(draft: Draft, memoryId: MemoryId, reason: string): void {
   }
   const forgotten = { ...row, status: 'forgotten' as const, updatedAt: draft.envelope.now };
   draft.putElsewhere(SHELF, KEYS.memory(memoryId), packMemory(forgotten));
-  countMemories(draft, -1);
+  countForgotten(draft);
 }

@@ -100,6 +100,17 @@ describe('memory.upsert', () => {
     expect(memory(story, 'n1')?.sources).toEqual([{ conversationId: 'c', messageId: 'm1' }]);
   });
 
+  test('stands after all that were made before it, whatever the clock and the ids say', () => {
+    const story = given(
+      commit(learn('n2'), learn('n1')).at(9_000),
+      commit(learn('n0')).at(1_000).to('d'),
+      commit(learn('n2', { from: 0, text: null })),
+      commit(learn('n3')).at(0),
+      commit(learn('n1', { from: 0 })),
+    );
+    expect(held(story)).toEqual(['n1', 'n0', 'n3']);
+  });
+
   test('goes with the words that it was made of, by whatever revision and in whatever fork', () => {
     const story = given(
       said,

@@ -12,7 +12,7 @@ import type { MemoryRow } from '../rows.ts';
 import { author, code, count, id, json, listUpTo, meaningfulText, personId, textUpTo } from '../shapes.ts';
 import { openShelf, SHELVES } from '../shelf.ts';
 import { findMessage } from '../tree/messages.ts';
-import { countMemories, forget, heldMemories, memoryRow, noteOrigin } from './held-memory.ts';
+import { countMade, forget, heldMemories, memoryRow, noteOrigin } from './held-memory.ts';
 import type { Origin } from './held-memory.ts';
 import { one } from './rule.ts';
 import type { Rule } from './rule.ts';
@@ -52,7 +52,7 @@ export const memoryUpsert: Rule<'memory.upsert'> = {
         actualRevision: row.revision,
       });
     }
-    if (text !== null) return say(draft, memoryId, { revision: from + 1, createdAt: row.createdAt }, change, path);
+    if (text !== null) return say(draft, memoryId, { ...row, revision: from + 1 }, change, path);
     forget(draft, memoryId, 'memory_forgotten');
     return { kind, memoryId, forgotten: true };
   },
@@ -71,14 +71,13 @@ function create(
   const actual = heldMemories(draft) + 1;
   if (actual > max) throw new TurnkeepError('limit_exceeded', { limit: 'memories', max, actual, path });
   openShelf(draft, SHELVES.memories);
-  countMemories(draft, 1);
-  return say(draft, memoryId, { revision: 0, createdAt: draft.envelope.now }, change, path);
+  return say(draft, memoryId, { revision: 0, ordinal: countMade(draft), createdAt: draft.envelope.now }, change, path);
 }
 
 function say(
   draft: Draft,
   memoryId: MemoryId,
-  row: Pick<MemoryRow, 'revision' | 'createdAt'>,
+  row: Pick<MemoryRow, 'revision' | 'ordinal' | 'createdAt'>,
   { text, type, subject, author: by, metadata, sources = [] }: MemoryUpsert,
   path: string,
 ): ChangeEvent {
