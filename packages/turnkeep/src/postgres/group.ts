@@ -19,6 +19,7 @@ import { addHeads } from './sql/add-heads.ts';
 import { loadHeads } from './sql/load.ts';
 import { lockHeads } from './sql/lock-heads.ts';
 import type { Store } from './store.ts';
+import { WithoutSums } from './sums.ts';
 import { WriteBatch } from './write-batch.ts';
 import type { Held } from './write-batch.ts';
 
@@ -88,6 +89,7 @@ class Group<J extends Job> implements DecidedGroup<J> {
   readonly #held = new Map<ConversationId, Held>();
   readonly #snapshot = new Snapshot();
   readonly #overlay: Overlay;
+  readonly #rows: WithoutSums;
   readonly #loader: Loader;
   /** Conversations of which a commit was left for a later group. */
   readonly #postponed = new Set<ConversationId>();
@@ -99,6 +101,7 @@ class Group<J extends Job> implements DecidedGroup<J> {
     this.#connection = connection;
     this.#namespace = namespace;
     this.#overlay = new Overlay(this.#snapshot);
+    this.#rows = new WithoutSums(this.#overlay);
     this.#loader = new Loader(store.schema, namespace, this.#snapshot).withoutHeads();
     this.batch = new WriteBatch(this.#held, this.#snapshot);
   }
@@ -175,7 +178,7 @@ class Group<J extends Job> implements DecidedGroup<J> {
   /** Answers what the commit lacks, if anything. */
   #decideJob(job: J): Ask | undefined {
     try {
-      const tried = attempt(this.#snapshot, () => decide(this.#overlay, job.envelope, this.#store.sha256));
+      const tried = attempt(this.#snapshot, () => decide(this.#rows, job.envelope, this.#store.sha256));
       if ('result' in tried) this.#settle(job, tried.result);
       else if (tried.ask.kind === 'head')
         this.#postpone(job, { kind: 'needs', conversations: [tried.ask.conversation, ...this.#subAgentsOf(job)] });

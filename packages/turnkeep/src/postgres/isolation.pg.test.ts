@@ -23,6 +23,9 @@ async function doEverything(): Promise<Recorder> {
   await backend.commit(turn('c', 'more', { expect: { version: 1 } }));
   await backend.commit(envelope('c', [{ kind: 'state.update', stage: 'one' }]));
   await backend.commit(envelope('c', [{ kind: 'state.update', stage: 'two' }]));
+  await namespace.conversation('c').usage.record({ provider: 'some', model: 'large', inputTokens: 3 });
+  await namespace.usage.total();
+  await backend.catchUp();
   await backend.commit(turn('none', 'refused', { expect: { version: 7 } })).catch(() => undefined);
   const { messages } = await conversation.window(2);
   const at = messages.at(-1)?.messageId;

@@ -12,6 +12,7 @@ import type { RecentConversations } from './recent-conversations.ts';
 import { NOT_SO, checkKept } from './sql/check-kept.ts';
 import { begin, commit, enterBounded, rollback } from './sql/transaction.ts';
 import type { Store } from './store.ts';
+import { WithoutSums } from './sums.ts';
 import type { WaitingCommit } from './waiting-commit.ts';
 import { WriteBatch } from './write-batch.ts';
 import type { Held } from './write-batch.ts';
@@ -67,13 +68,14 @@ export async function runKept(
 }
 
 class KeptGroup {
-  readonly rows: KeptRows;
+  readonly kept: KeptRows;
   readonly batch: WriteBatch;
   readonly outcomes = new Map<WaitingCommit, Outcome>();
   readonly #store: Store;
   readonly #recent: RecentConversations;
   readonly #namespace: string;
   readonly #overlay: Overlay;
+  readonly #rows: WithoutSums;
   readonly #held = new Map<ConversationId, Held>();
   /** Conversations of which a commit goes the long way: what follows it there goes behind it. */
   readonly left = new Set<ConversationId>();
@@ -82,21 +84,22 @@ class KeptGroup {
     this.#store = store;
     this.#recent = recent;
     this.#namespace = namespace;
-    this.rows = new KeptRows(recent, namespace);
-    this.#overlay = new Overlay(this.rows);
-    this.batch = new WriteBatch(this.#held, this.rows);
+    this.kept = new KeptRows(recent, namespace);
+    this.#overlay = new Overlay(this.kept);
+    this.#rows = new WithoutSums(this.#overlay);
+    this.batch = new WriteBatch(this.#held, this.kept);
   }
 
   /** The heads that what is written stands on, as they are stored. */
   heads(): readonly { readonly id: ConversationId; readonly head: string }[] {
     const written = [...this.#held.keys()].filter((id) => this.batch.hasHead(id));
-    return written.map((id) => ({ id, head: JSON.stringify(this.rows.head(id)) }));
+    return written.map((id) => ({ id, head: JSON.stringify(this.kept.head(id)) }));
   }
 
   /** What was taken for absent of the conversations that are written. */
   absent(): Absent {
     const written = new Set([...this.#held].flatMap(([id, { c }]) => (this.batch.hasHead(id) ? [c] : [])));
-    const { keys, ranges } = this.rows.absent;
+    const { keys, ranges } = this.kept.absent;
     return { keys: keys.filter(({ c }) => written.has(c)), ranges: ranges.filter(({ c }) => written.has(c)) };
   }
 
@@ -122,7 +125,7 @@ class KeptGroup {
 
   #tryToDecide(job: WaitingCommit): Decision | undefined {
     try {
-      return decide(this.#overlay, job.envelope, this.#store.sha256);
+      return decide(this.#rows, job.envelope, this.#store.sha256);
     } catch (error) {
       if (error instanceof NotKept) return undefined;
       throw error;

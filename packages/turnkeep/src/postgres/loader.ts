@@ -3,6 +3,7 @@ import type { Head } from '../core/head.ts';
 import type { ConversationId } from '../core/ids.ts';
 import { compareKeys } from '../core/backend.ts';
 import { TABLES } from '../core/keys.ts';
+import { SHELVES } from '../core/shelf.ts';
 import type { Ask } from './ask.ts';
 import type { Connection, SqlRow, Statement } from './driver.ts';
 import { BlockReader, isCoolPlace, logOrPlace } from './blocks.ts';
@@ -11,8 +12,10 @@ import { asksAfter, asksAfterHead, asksAfterListing } from './follow.ts';
 import type { Schema } from './schema-name.ts';
 import type { Snapshot, StoredHead } from './snapshot.ts';
 import { listHeads } from './sql/list-heads.ts';
+import { loadSums } from './sql/additions.ts';
 import { loadHeads, loadLogs, loadRanges, loadRows, loadWords } from './sql/load.ts';
 import type { RangeOf } from './sql/load.ts';
+import { isSummed, summed } from './sums.ts';
 
 /** Rows that a range is loaded beyond its limit: commits of one group hide some by their own. */
 const SLACK = 8;
@@ -93,10 +96,12 @@ export class Loader {
   }
 
   #steps(asks: readonly Ask[]): readonly Step[] {
-    const ranges = asks.filter((ask) => ask.kind === 'range').map(withSlack);
+    const sums = asks.filter(asksForSums);
+    const ranges = asks.filter((ask) => ask.kind === 'range' && !asksForSums(ask)).map(withSlack);
     return [
       this.#headsStep(asks.filter((ask) => ask.kind === 'head')),
-      this.#rowsStep(asks.filter((ask) => ask.kind === 'row')),
+      this.#rowsStep(asks.filter((ask) => ask.kind === 'row' && !asksForSums(ask))),
+      this.#sumsStep(sums),
       this.#rangesStep(ranges.filter(({ range }) => !range.reverse)),
       this.#rangesStep(ranges.filter(({ range }) => range.reverse)),
       this.#logsStep(asks.filter((ask) => ask.kind === 'log')),
@@ -148,6 +153,23 @@ export class Loader {
         for (const [which, key, value] of rows)
           found[Number(which) - 1]?.push({ key: key as string, value: parseValue(value) });
         asks.forEach((ask, at) => this.#putRange(ask, sorted(found[at] ?? [], ask.range)));
+      },
+    };
+  }
+
+  /** However few are asked for: what was added to a row is known once all of it is. */
+  #sumsStep(asks: readonly SumsAsk[]): Step | undefined {
+    if (asks.length === 0) return undefined;
+    const ranges = asks.map((ask) => (ask.kind === 'row' ? { from: ask.key, to: `${ask.key}\u0000` } : ask.range));
+    return {
+      statement: loadSums(this.#schema, this.#namespace, SHELVES.usage, ranges.map(boundsOf)),
+      take: (rows) => {
+        for (const [at, { from, to }] of ranges.entries()) {
+          const own = rows.filter(([which]) => Number(which) === at + 1);
+          const sums = summed(own.map(([, key, value]) => [key as string, parseValue(value)]));
+          const found = [...sums].map(([key, value]) => ({ key, value }));
+          this.#snapshot.putRange(SHELVES.usage, { from, to }, sorted(found, { from, to }));
+        }
       },
     };
   }
@@ -206,6 +228,12 @@ export class Loader {
     this.#snapshot.putRange(conversation, range, rows);
     for (const { key, value } of rows) this.#guesses.push(...asksAfter(conversation, key, value));
   }
+}
+
+type SumsAsk = AskOf<'row'> | AskOf<'range'>;
+
+function asksForSums(ask: Ask): ask is SumsAsk {
+  return (ask.kind === 'row' || ask.kind === 'range') && isSummed(ask.conversation);
 }
 
 function distinct(asks: readonly Ask[]): readonly Ask[] {

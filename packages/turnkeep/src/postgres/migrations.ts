@@ -148,6 +148,17 @@ export const MIGRATIONS: readonly string[] = [
   -- Most files are compressed: to try again would cost time and gain nothing.
   ALTER TABLE $schema.parts ALTER COLUMN bytes SET STORAGE EXTERNAL;
   `,
+  `
+  -- What commits added to sums of their namespace (\`k\` is a key of the shelf of usage), until somebody folds it into them.
+  CREATE TABLE $schema.additions (
+    ns text COLLATE "C" NOT NULL,
+    k text COLLATE "C" NOT NULL,
+    c bigint NOT NULL,
+    version bigint NOT NULL,
+    v text NOT NULL,
+    PRIMARY KEY (ns, k, c, version)
+  ) WITH (autovacuum_vacuum_scale_factor = 0.05);
+  `,
 ];
 
 /** The tables that hold a namespace's rows; each is under row-level security. */
@@ -164,4 +175,5 @@ export const TENANT_TABLES: readonly string[] = [
   'blocks',
   'blobs',
   'parts',
+  'additions',
 ];

@@ -26,10 +26,12 @@ import { commitOn } from './commit-within.ts';
 import { feedAfter } from './feed.ts';
 import { PostgresAttachments } from './postgres-attachments.ts';
 import { readSnapshot } from './reading.ts';
+import { foldSums } from './fold-sums.ts';
 import { rebuildStore } from './rebuild.ts';
 import { PostgresScratch } from './scratch.ts';
 import { searchCommits } from './search.ts';
 import { inSession } from './session.ts';
+import { SumKeeper } from './sum-keeper.ts';
 import { commit } from './sql/transaction.ts';
 import type { Store } from './store.ts';
 
@@ -54,6 +56,7 @@ export class PostgresBackend implements Backend {
   readonly #hotMessages: number;
   readonly #queue: CommitQueue;
   readonly #cooling: CoolKeeper;
+  readonly #sums: SumKeeper;
   readonly #bell: Bell;
   #closing: Promise<void> | undefined;
 
@@ -64,6 +67,7 @@ export class PostgresBackend implements Backend {
     this.#isIndexed = isIndexed;
     this.#hotMessages = hotMessages;
     this.#cooling = new CoolKeeper(store, hotMessages);
+    this.#sums = new SumKeeper(store);
     this.attachments = new PostgresAttachments(store, (signal) => this.#assertOpen(signal));
     this.#bell = new Bell(store, bell);
     this.#queue = new CommitQueue(store, { commitTimeoutMs, wrote: (namespace) => this.#bell.ring(namespace) });
@@ -73,6 +77,7 @@ export class PostgresBackend implements Backend {
     this.#assertOpen(signal);
     const receipt = await this.#queue.commit(envelope, signal);
     this.#cooling.wrote(envelope.commit.namespace, receipt);
+    this.#sums.wrote(envelope.commit.namespace, receipt);
     return receipt;
   }
 
@@ -131,9 +136,13 @@ export class PostgresBackend implements Backend {
     return checkStore(this.#store, signal);
   }
 
-  /** Postgres keeps its own indexes with each commit. */
+  /** Postgres keeps its own indexes with each commit; what commits added to sums is folded into them. */
   async catchUp(signal?: AbortSignal): Promise<void> {
     this.#assertOpen(signal);
+    for (const namespace of await this.namespaces()) {
+      this.#assertOpen(signal);
+      await foldSums(this.#store, namespace);
+    }
   }
 
   async examine(): Promise<readonly Finding[]> {
@@ -154,6 +163,7 @@ export class PostgresBackend implements Backend {
   async #close(): Promise<void> {
     await this.#queue.drained();
     await this.#cooling.close();
+    await this.#sums.close();
     this.#bell.close();
     if (this.#store.ownsDriver) await this.#store.driver.close();
   }

@@ -19,7 +19,10 @@ const RECENT_TURNS = 8;
 /** As many entries as core reads at a time. */
 const RECENT_ENTRIES = 8;
 
-/** The conversations whose heads a commit locks: its own, the one that it forks or is spawned by, shelves that it writes to. */
+/**
+ * The conversations whose heads a commit locks: its own, the one that it forks or is spawned by, shelves that it writes to
+ * (to sums it only adds).
+ */
 export function conversationsOf(commit: Commit): readonly ConversationId[] {
   return [...new Set([commit.conversationId, ...commit.changes.flatMap(besides)])];
 }
@@ -30,7 +33,6 @@ const USES_MEMORIES: ReadonlySet<string> = new Set(['memory.upsert', 'message.re
 function besides(change: Change): readonly ConversationId[] {
   if (change.kind === 'conversation.fork') return [change.source];
   if (change.kind === 'conversation.spawn') return [change.parent.conversationId];
-  if (change.kind === 'usage.record') return [SHELVES.usage];
   return [
     ...(USES_MEMORIES.has(change.kind) ? [SHELVES.memories] : []),
     ...(attachmentsOf(change).length > 0 ? [SHELVES.attachments] : []),
@@ -286,10 +288,7 @@ function planUsage(plan: Plan, change: Extract<Change, { kind: 'usage.record' }>
     plan.turn(turnId);
     plan.key(KEYS.usageSum(USAGE_OF.turn(turnId), by));
   }
-  for (const scope of [USAGE_OF.all, USAGE_OF.day(dayOf(plan.now))]) {
-    plan.key(KEYS.usageSum(scope, by));
-    plan.keyOf(SHELVES.usage, KEYS.usageSum(scope, by));
-  }
+  for (const scope of [USAGE_OF.all, USAGE_OF.day(dayOf(plan.now))]) plan.key(KEYS.usageSum(scope, by));
 }
 
 function planSubmit(plan: Plan, change: Extract<Change, { kind: 'turn.submit' }>): void {

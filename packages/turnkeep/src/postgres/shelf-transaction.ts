@@ -1,6 +1,6 @@
 import type { RowReader, WriteSet } from '../core/backend.ts';
 import { TurnkeepError } from '../core/errors.ts';
-import { SHELVES } from '../core/shelf.ts';
+import type { ConversationId } from '../core/ids.ts';
 import { monotonicNow } from '../platform/clock.ts';
 import { pause } from '../platform/timers.ts';
 import type { Ask } from './ask.ts';
@@ -9,19 +9,21 @@ import type { Session, Statement } from './driver.ts';
 import { Loader, storedHead } from './loader.ts';
 import { attempt } from './reading.ts';
 import { Snapshot } from './snapshot.ts';
+import type { StoredHead } from './snapshot.ts';
 import { addHeads } from './sql/add-heads.ts';
 import { lockHeads } from './sql/lock-heads.ts';
 import { begin, commit, enterBounded, rollback } from './sql/transaction.ts';
 import type { Store } from './store.ts';
 import { WriteBatch } from './write-batch.ts';
+import type { Held } from './write-batch.ts';
 
 const LOCK_MS = 5_000;
 const IDLE_MS = 60_000;
 const RETRY_MS = 5;
 
 /**
- * A transaction that holds the head of a namespace's attachments: no commit comes to refer to one meanwhile, and what is
- * read of the shelf holds until the end.
+ * A transaction that holds the head of a shelf, as that of a namespace's attachments: no commit comes to refer to one
+ * meanwhile, and what is read of the shelf holds until the end.
  */
 export class ShelfTransaction {
   readonly #store: Store;
@@ -31,28 +33,32 @@ export class ShelfTransaction {
   readonly #loader: Loader;
   readonly #batch: WriteBatch;
 
-  private constructor(store: Store, session: Session, namespace: string, shelf: Parameters<typeof heldOf>[0]) {
+  /** True where the shelf has no head yet. */
+  readonly isNew: boolean;
+
+  private constructor(store: Store, session: Session, namespace: string, id: ConversationId, shelf: Shelf) {
     this.#store = store;
     this.#session = session;
     this.#namespace = namespace;
     this.#loader = new Loader(store.schema, namespace, this.#snapshot);
-    this.#batch = new WriteBatch(new Map([[SHELVES.attachments, heldOf(shelf)]]), this.#snapshot);
-    this.#snapshot.putHead(SHELVES.attachments, 'isNew' in shelf ? null : shelf);
+    this.isNew = 'isNew' in shelf;
+    this.#batch = new WriteBatch(new Map([[id, heldOf(shelf)]]), this.#snapshot);
+    this.#snapshot.putHead(id, 'isNew' in shelf ? null : shelf);
   }
 
   /** Begins one; the shelf is made where there is none. */
-  static async begin(store: Store, session: Session, namespace: string): Promise<ShelfTransaction> {
+  static async begin(store: Store, session: Session, namespace: string, id: ConversationId): Promise<ShelfTransaction> {
     const { schema } = store;
     for (const start = monotonicNow(); ;) {
       const results = await session.run([
         begin(),
         enterBounded(namespace, LOCK_MS, IDLE_MS),
-        lockHeads(schema, namespace, [SHELVES.attachments], true),
-        addHeads(schema, namespace, [SHELVES.attachments], [drawNumber()]),
+        lockHeads(schema, namespace, [id], true),
+        addHeads(schema, namespace, [id], [drawNumber()]),
       ]);
       const [[locked] = [], [made] = []] = results.slice(2);
-      if (locked) return new ShelfTransaction(store, session, namespace, storedHead(locked));
-      if (made) return new ShelfTransaction(store, session, namespace, { c: String(made[1]), isNew: true });
+      if (locked) return new ShelfTransaction(store, session, namespace, id, storedHead(locked));
+      if (made) return new ShelfTransaction(store, session, namespace, id, { c: String(made[1]), isNew: true });
       // Another transaction makes the shelf at this moment.
       await session.run([rollback()]);
       const waitedMs = Math.round(monotonicNow() - start);
@@ -86,6 +92,8 @@ export class ShelfTransaction {
   }
 }
 
-function heldOf(shelf: ReturnType<typeof storedHead> | { readonly c: string; readonly isNew: true }) {
+type Shelf = StoredHead | { readonly c: string; readonly isNew: true };
+
+function heldOf(shelf: Shelf): Held {
   return 'isNew' in shelf ? { c: shelf.c, isNew: true, rank: 0, places: new Map() } : { ...shelf, isNew: false };
 }

@@ -7,6 +7,7 @@ import type { LogRecord } from '../core/log.ts';
 import { Miss } from './ask.ts';
 import type { Ask } from './ask.ts';
 import { KnownRows } from './known-rows.ts';
+import { isSummed } from './sums.ts';
 
 /** Tables whose keys begin with a branch's number. */
 const BY_BRANCH = [TABLES.branches, TABLES.turns, TABLES.turnStates, TABLES.messages, TABLES.late, TABLES.entries];
@@ -51,14 +52,14 @@ export class Snapshot implements RowReader {
   }
 
   get(conversation: ConversationId, key: string): RowValue | undefined {
-    if (this.#heads.get(conversation) === null) return undefined;
+    if (this.#hasNoRows(conversation)) return undefined;
     const value = this.#known(conversation).get(key);
     if (value === KnownRows.unknown) throw this.#miss({ kind: 'row', conversation, key });
     return value;
   }
 
   scan(conversation: ConversationId, range: RowRange): readonly Row[] {
-    if (this.#heads.get(conversation) === null) return [];
+    if (this.#hasNoRows(conversation)) return [];
     const rows = this.#known(conversation).scan(range);
     if (rows === KnownRows.unknown) throw this.#miss({ kind: 'range', conversation, range });
     return rows;
@@ -140,6 +141,11 @@ export class Snapshot implements RowReader {
 
   putList(query: HeadQuery, heads: readonly Head[]): void {
     this.#lists.set(JSON.stringify(query), heads);
+  }
+
+  /** A shelf of sums may have rows before it has a head: what was added. */
+  #hasNoRows(conversation: ConversationId): boolean {
+    return this.#heads.get(conversation) === null && !isSummed(conversation);
   }
 
   #known(conversation: ConversationId): KnownRows {

@@ -4,6 +4,7 @@ import type { Head } from '../core/head.ts';
 import type { ConversationId } from '../core/ids.ts';
 import { KEYS } from '../core/keys.ts';
 import type { LogRecord } from '../core/log.ts';
+import { drawNumber } from './conversation-number.ts';
 import type { SqlRow, Statement } from './driver.ts';
 import { packLog } from './log-codec.ts';
 import type { Schema } from './schema-name.ts';
@@ -15,9 +16,12 @@ import { dropHeads } from './sql/add-heads.ts';
 import { editLogs } from './sql/edit-logs.ts';
 import type { LogToEdit } from './sql/edit-logs.ts';
 import { removeRows } from './sql/remove-rows.ts';
+import { addAdditions } from './sql/additions.ts';
+import type { Addition } from './sql/additions.ts';
 import { unfoldWords } from './sql/search.ts';
 import { writeCommits } from './sql/write-commits.ts';
 import type { LogToPut } from './sql/write-commits.ts';
+import { isSummed } from './sums.ts';
 
 /** A conversation whose head this transaction holds. */
 export interface Held {
@@ -44,6 +48,9 @@ export class WriteBatch {
   readonly #rows = new Map<ConversationId, Map<string, RowValue | null>>();
   readonly #logs = new Map<string, LogToPut>();
   readonly #edits = new Map<string, LogToEdit>();
+  readonly #additions: Addition[] = [];
+  /** The shelf that is added to, as it is where nothing was added before. */
+  #shelf: { readonly head: Head; readonly c: string } | undefined;
   #steps = 0;
   /** The highest rank of what the commits follow. */
   #floor = 0;
@@ -72,9 +79,15 @@ export class WriteBatch {
     // The server's clock may go back: what a commit follows has a lower rank whatever it says.
     this.#floor = Math.max(this.#floor, ...[...touchedBy(writes)].map((id) => this.#heldOf(id).rank));
     if (writes.log) this.#addLog(writes.log.conversation, writes.log.record);
-    for (const { conversation, key, value } of writes.rows) this.#addRow(conversation, key, value);
+    for (const { conversation, key, value } of writes.rows) {
+      if (isAddition(writes, conversation)) this.#addAddition(writes.log, key, value);
+      else this.#addRow(conversation, key, value);
+    }
     for (const edit of writes.edits) this.#addEdit(edit);
-    for (const head of writes.heads) this.#addHead(head, writes);
+    for (const head of writes.heads) {
+      if (isAddition(writes, head.conversationId)) this.#shelf ??= { head, c: drawNumber() };
+      else this.#addHead(head, writes);
+    }
   }
 
   /** The first one answers `id, rank` of each head that was written. */
@@ -86,6 +99,7 @@ export class WriteBatch {
     const unused = this.#unused();
     return [
       writeCommits(schema, namespace, { heads, rows, logs: [...this.#logs.values()], floor: this.#floor }),
+      this.#shelf !== undefined && addAdditions(schema, namespace, this.#shelf, this.#additions),
       removed.length > 0 && removeRows(schema, namespace, removed),
       edits.length > 0 && markBlocks(schema, namespace, edits),
       edits.length > 0 && editLogs(schema, namespace, edits),
@@ -125,6 +139,12 @@ export class WriteBatch {
     let rows = this.#rows.get(conversation);
     if (!rows) this.#rows.set(conversation, (rows = new Map<string, RowValue | null>()));
     rows.set(key, value);
+  }
+
+  #addAddition(log: WriteSet['log'], key: string, value: RowValue | null): void {
+    assert(log, 'a commit that adds has its record');
+    const { c } = this.#heldOf(log.conversation);
+    this.#additions.push({ key, c, version: log.record.version, value: JSON.stringify(value) });
   }
 
   /** The log record may be of a commit of this very group. */
@@ -186,8 +206,13 @@ export class WriteBatch {
 
 function touchedBy(writes: WriteSet): ReadonlySet<ConversationId> {
   return new Set([
-    ...writes.heads.map((head) => head.conversationId),
-    ...writes.rows.map((row) => row.conversation),
+    ...writes.heads.map((head) => head.conversationId).filter((id) => !isAddition(writes, id)),
+    ...writes.rows.map((row) => row.conversation).filter((id) => !isAddition(writes, id)),
     ...writes.edits.map((edit) => edit.conversation),
   ]);
+}
+
+/** What a commit writes to sums is what it adds to them; who folds them writes the rows themselves, without a record. */
+function isAddition(writes: WriteSet, conversation: ConversationId): boolean {
+  return writes.log !== undefined && isSummed(conversation);
 }

@@ -15,7 +15,7 @@ export function addHeads(
   const text = `INSERT INTO ${schema.sql}.heads (ns, id, c, version, rank, created, owner, uncollected, places, head)
     SELECT $1, u.id, u.c, 0, 0, 0, NULL, false, '[]', '' FROM unnest($2::text[], $3::bigint[]) AS u (id, c)
     WHERE NOT EXISTS (SELECT FROM ${schema.sql}.heads h WHERE h.ns = $1 AND h.id = u.id)
-      AND pg_try_advisory_xact_lock(hashtextextended(${lockSpace(schema)} || $1 || ' ' || u.id, 0))
+      AND ${makesAlone(schema, 'u.id')}
     ON CONFLICT (ns, id) DO NOTHING RETURNING id, c`;
   return { name: 'tk_add_heads', text, values: [namespace, ids, numbers] };
 }
@@ -24,6 +24,11 @@ export function addHeads(
 export function dropHeads(schema: Schema, namespace: string, ids: readonly string[]): Statement {
   const text = `DELETE FROM ${schema.sql}.heads WHERE ns = $1 AND id = ANY ($2::text[]) AND head = ''`;
   return { name: 'tk_drop_heads', text, values: [namespace, ids] };
+}
+
+/** Held by who makes a conversation, whose id is `id` in the statement, until the end of the transaction. Nobody waits. */
+export function makesAlone(schema: Schema, id: string): string {
+  return `pg_try_advisory_xact_lock(hashtextextended(${lockSpace(schema)} || $1 || ' ' || ${id}, 0))`;
 }
 
 /** Stores in two schemas do not meet in one lock; the name holds nothing that would need to be escaped. */

@@ -52,6 +52,12 @@ export function checksOf(schema: Schema, namespace: string): readonly Check[] {
       AND NOT EXISTS (SELECT FROM ${s}.heads h WHERE h.ns = $1 AND h.c = r.c)`,
     ),
     check(
+      'orphan_addition',
+      'something was added to a sum by no commit',
+      `SELECT 'conversation number ' || c || ', version ' || version FROM ${s}.additions a WHERE a.ns = $1
+      AND NOT EXISTS (SELECT FROM ${s}.heads h WHERE h.ns = $1 AND h.c = a.c AND h.version >= a.version)`,
+    ),
+    check(
       'orphan_part',
       'bytes have no attachment',
       `SELECT 'part ' || i || ' of blob ' || b FROM ${s}.parts p WHERE p.ns = $1
