@@ -12,14 +12,22 @@ export interface CoolPlace extends BlockPlace {
   readonly version: number;
 }
 
+/** A log record, its place where it has cooled, or why it cannot be read. */
+type FoundLog = LogRecord | CoolPlace | TurnkeepError<'corrupt'>;
+
 /** What a log row holds: `row` is the columns `version, at, header, seals, words, redactions, c, block`. */
-export function logOrPlace(row: SqlRow): LogRecord | CoolPlace {
-  const block = row[7];
-  if (block === null || block === undefined) return unpackLog(row);
-  return { c: String(row[6]), first: Number(block), version: Number(row[0]) };
+export function logOrPlace(row: SqlRow): FoundLog {
+  const [version, c, block] = [Number(row[0]), String(row[6]), row[7]];
+  if (block !== null && block !== undefined) return { c, first: Number(block), version };
+  return unpackLog(row) ?? damagedLog(c, version);
 }
 
-export function isCoolPlace(log: LogRecord | CoolPlace): log is CoolPlace {
+export function damagedLog(c: string, version: number): TurnkeepError<'corrupt'> {
+  const place = `log row of conversation number ${c}, version ${version}`;
+  return new TurnkeepError('corrupt', { place, reason: 'it is not as it was written' });
+}
+
+export function isCoolPlace(log: FoundLog): log is CoolPlace {
   return 'first' in log;
 }
 

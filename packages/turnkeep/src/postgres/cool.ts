@@ -6,7 +6,7 @@ import { TurnkeepError } from '../core/errors.ts';
 import type { ConversationId } from '../core/ids.ts';
 import type { LogRecord } from '../core/log.ts';
 import type { Ask } from './ask.ts';
-import { ownerOf, readBlock } from './blocks.ts';
+import { damagedLog, ownerOf, readBlock } from './blocks.ts';
 import type { Session, SqlRow } from './driver.ts';
 import { Loader, storedHead } from './loader.ts';
 import { unpackLog } from './log-codec.ts';
@@ -184,7 +184,13 @@ function cleaned(
   row: SqlRow,
   edited: readonly SqlRow[],
 ): Uint8Array {
-  const byVersion = new Map(edited.map(unpackLog).map((log) => [log.version, log]));
+  const byVersion = new Map<number, LogRecord>();
+  for (const columns of edited) {
+    const log = unpackLog(columns);
+    // What the block holds of it is older, and words of it may have had to go.
+    if (!log) throw damagedLog(place.c, Number(columns[0]));
+    byVersion.set(log.version, log);
+  }
   const logs = readBlock(namespace, place, row).logs();
   return packBlock(
     ownerOf(namespace, place.c),

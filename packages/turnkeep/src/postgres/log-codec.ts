@@ -30,8 +30,8 @@ export function packLog(log: LogRecord): PackedLog {
   };
 }
 
-/** `row` is the columns `version, at, header, seals, words, redactions`. */
-export function unpackLog(row: SqlRow): LogRecord {
+/** `row` is the columns `version, at, header, seals, words, redactions`; `undefined` where they are damaged. */
+export function unpackLog(row: SqlRow): LogRecord | undefined {
   const [version, at, header, seals, words, redactions] = row as [
     string,
     string,
@@ -40,9 +40,11 @@ export function unpackLog(row: SqlRow): LogRecord {
     string,
     string | null,
   ];
-  const [headerDigest, nonce, tier, ...sealed] = JSON.parse(seals) as Seals;
+  const sealsOrNot = parsed(seals) as Seals | undefined;
+  const why = parsed(redactions ?? '{}') as { readonly [index: string]: Redaction } | undefined;
+  if (!Array.isArray(sealsOrNot) || !why) return undefined;
+  const [headerDigest, nonce, tier, ...sealed] = sealsOrNot;
   const bodies = words.split('\n');
-  const why = redactions === null ? {} : (JSON.parse(redactions) as { readonly [index: string]: Redaction });
   const records = Array.from({ length: sealed.length / 2 }, (_, index) => {
     const record = {
       digest: sealed[index * 2] ?? '',
@@ -54,6 +56,15 @@ export function unpackLog(row: SqlRow): LogRecord {
   });
   const log = { version: Number(version), at: Number(at), header, headerDigest, nonce, records };
   return tier === null ? log : { ...log, tier };
+}
+
+/** What we wrote as JSON; digests vouch for the rest. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 function packRedactions(records: readonly StoredRecord[]): string | null {

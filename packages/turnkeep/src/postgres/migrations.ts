@@ -159,6 +159,10 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (ns, k, c, version)
   ) WITH (autovacuum_vacuum_scale_factor = 0.05);
   `,
+  `
+  -- No words stand for a commit that could not be read when it came into the index: every search looks at it.
+  CREATE INDEX folded_unreadable ON $schema.folded (ns, position) WHERE words = '';
+  `,
 ];
 
 /** The tables that hold a namespace's rows; each is under row-level security. */

@@ -1,9 +1,8 @@
-import { fold } from '../core/fold.ts';
 import type { LogRecord } from '../core/log.ts';
 import { BlockReader } from './blocks.ts';
 import type { Connection, SqlRow, Statement } from './driver.ts';
 import type { Schema } from './schema-name.ts';
-import { storable, textsOf } from './search-words.ts';
+import { indexedWords } from './search-words.ts';
 import { addFolded, lockEnds, readToFold, setIndexed } from './sql/search.ts';
 import type { FoldedCommit } from './sql/search.ts';
 import { begin, commit, enterNamespace } from './sql/transaction.ts';
@@ -43,11 +42,8 @@ function foldedRows(
 ): readonly Statement[] {
   const end = Number(rows.at(-1)?.[0] ?? 0);
   const commits = rows.flatMap(([position, c], at): readonly FoldedCommit[] => {
-    const log = logs[at];
-    // What cannot be read has no words to find: verify tells of it.
-    const texts = (log && textsOf(log)) ?? [];
-    const words = storable(texts.map((text) => fold(text)).join('\n'));
-    return words === '' ? [] : [{ position: Number(position), c: String(c), version: Number(rows[at]?.[2]), words }];
+    const words = indexedWords(logs[at]);
+    return words === null ? [] : [{ position: Number(position), c: String(c), version: Number(rows[at]?.[2]), words }];
   });
   return [
     ...(commits.length > 0 ? [addFolded(schema, namespace, commits)] : []),

@@ -52,6 +52,39 @@ describe.each(['index', 'scan'] as const)('search by %s', (search) => {
       expect([query, found]).toEqual([query, expected.toReversed()]);
     }
   });
+
+  it('finds what else a commit says once one of its messages is redacted', async () => {
+    const backend = await schema.open({ search });
+    const namespace = ledgerOver(backend).namespace(NAMESPACE);
+    const conversation = namespace.conversation('c');
+    await backend.commit(turn('c', 'needle'));
+    const { hits } = await namespace.search('needle');
+    expect(hits.map(({ sequence }) => sequence)).toEqual([2, 1]);
+    await conversation.redact(hits[1]?.messageId ?? '', { reason: 'a name' });
+    expect((await namespace.search('needle')).hits.map(({ sequence }) => sequence)).toEqual([2]);
+    await conversation.redact(hits[0]?.messageId ?? '', { reason: 'a name' });
+    expect((await namespace.search('needle')).hits).toEqual([]);
+  });
+
+  it.each(['words = replace(words, $1, $1 || $1)', 'seals = left(seals, -3) || $1'])(
+    'tells of a commit whose %s, since nobody knows what it said',
+    async (damage) => {
+      const backend = await schema.open({ search });
+      await backend.commit(turn('whole', 'needle'));
+      await backend.commit(turn('damaged', 'needle'));
+      const client = await schema.client();
+      const where = `WHERE words LIKE '%needle%' AND c = (SELECT c FROM "${schema.name}".heads WHERE id = 'damaged')`;
+      await client.query(`UPDATE "${schema.name}".log SET ${damage} ${where}`, ['needle']);
+      const namespace = ledgerOver(backend).namespace(NAMESPACE);
+      for (const query of ['needle', 'nothing of the kind']) {
+        const page = await namespace.search(query);
+        const found = query === 'needle' ? ['whole', 'whole'] : [];
+        expect(page.hits.map(({ conversationId }) => conversationId)).toEqual(found);
+        expect(page.damage).toMatchObject(page.damage.map(() => ({ conversationId: 'damaged', version: 1 })));
+        expect(page.damage).not.toEqual([]);
+      }
+    },
+  );
 });
 
 /** What the words of these tests need of folding: `İ` folds to itself, and half of a pair matches only alone. */

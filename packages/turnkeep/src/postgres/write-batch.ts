@@ -10,6 +10,7 @@ import { packLog } from './log-codec.ts';
 import type { Schema } from './schema-name.ts';
 import type { KnownRows } from './known-rows.ts';
 import type { RecentConversations } from './recent-conversations.ts';
+import { indexedWords } from './search-words.ts';
 import type { Places } from './snapshot.ts';
 import { markBlocks } from './sql/blocks.ts';
 import { dropHeads } from './sql/add-heads.ts';
@@ -18,7 +19,8 @@ import type { LogToEdit } from './sql/edit-logs.ts';
 import { removeRows } from './sql/remove-rows.ts';
 import { addAdditions } from './sql/additions.ts';
 import type { Addition } from './sql/additions.ts';
-import { unfoldWords } from './sql/search.ts';
+import type { IndexedCommit } from './sql/search.ts';
+import { refoldWords } from './sql/search.ts';
 import { writeCommits } from './sql/write-commits.ts';
 import type { LogToPut } from './sql/write-commits.ts';
 import { isSummed } from './sums.ts';
@@ -47,7 +49,7 @@ export class WriteBatch {
   readonly #heads = new Map<ConversationId, Head>();
   readonly #rows = new Map<ConversationId, Map<string, RowValue | null>>();
   readonly #logs = new Map<string, LogToPut>();
-  readonly #edits = new Map<string, LogToEdit>();
+  readonly #edits = new Map<string, LogToEdit & IndexedCommit>();
   readonly #additions: Addition[] = [];
   /** The shelf that is added to, as it is where nothing was added before. */
   #shelf: { readonly head: Head; readonly c: string } | undefined;
@@ -103,7 +105,7 @@ export class WriteBatch {
       removed.length > 0 && removeRows(schema, namespace, removed),
       edits.length > 0 && markBlocks(schema, namespace, edits),
       edits.length > 0 && editLogs(schema, namespace, edits),
-      edits.length > 0 && unfoldWords(schema, namespace, edits),
+      edits.length > 0 && refoldWords(schema, namespace, edits),
       unused.length > 0 && dropHeads(schema, namespace, unused),
     ].filter((statement) => statement !== false);
   }
@@ -153,7 +155,7 @@ export class WriteBatch {
     const key = `${c} ${version}`;
     const own = this.#logs.get(key);
     if (own) this.#logs.set(key, { ...own, log: packLog(log) });
-    else this.#edits.set(key, { c, log: packLog(log) });
+    else this.#edits.set(key, { c, version, log: packLog(log), words: indexedWords(log) });
   }
 
   #addHead(head: Head, writes: WriteSet): void {

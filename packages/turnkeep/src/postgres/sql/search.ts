@@ -1,18 +1,28 @@
 import type { Statement } from '../driver.ts';
 import type { Schema } from '../schema-name.ts';
 
-/** Takes the words of commits out of the search index: some of them went. They stay in the log, less those that went. */
-export function unfoldWords(
-  schema: Schema,
-  namespace: string,
-  commits: readonly { readonly c: string; readonly log: { readonly version: number } }[],
-): Statement {
-  const text = `DELETE FROM ${schema.sql}.folded f USING unnest($2::bigint[], $3::bigint[]) AS u (c, version)
+/** A commit, and what the index is to hold of it. */
+export interface IndexedCommit {
+  readonly c: string;
+  readonly version: number;
+  readonly words: string | null;
+}
+
+/** Takes words that went out of the search index. `words` is what is left of a commit's; `null` where nothing is. */
+export function refoldWords(schema: Schema, namespace: string, commits: readonly IndexedCommit[]): Statement {
+  const edits = `unnest($2::bigint[], $3::bigint[], $4::text[]) AS u (c, version, words)
     WHERE f.ns = $1 AND f.c = u.c AND f.version = u.version`;
+  const text = `WITH gone AS (DELETE FROM ${schema.sql}.folded f USING ${edits} AND u.words IS NULL)
+    UPDATE ${schema.sql}.folded f SET words = u.words FROM ${edits} AND u.words IS NOT NULL`;
   return {
-    name: 'tk_unfold',
+    name: 'tk_refold',
     text,
-    values: [namespace, commits.map(({ c }) => c), commits.map(({ log }) => log.version)],
+    values: [
+      namespace,
+      commits.map(({ c }) => c),
+      commits.map(({ version }) => version),
+      commits.map(({ words }) => words),
+    ],
   };
 }
 
@@ -82,13 +92,18 @@ export interface Stretch {
   readonly limit: number;
 }
 
-/** Answers `position, id, version` of indexed commits whose folded words contain the pattern's, newest first. */
+/**
+ * Answers `position, id, version` of indexed commits whose folded words contain the pattern's or cannot be read, newest
+ * first.
+ */
 export function findFolded(schema: Schema, namespace: string, pattern: string, stretch: Stretch): Statement {
   const { owned, values } = stretchValues(stretch, 'f.c');
+  const found = (matches: string): string => `(SELECT position, c, version FROM ${schema.sql}.folded f
+      WHERE f.ns = $1 AND f.position > $2 AND f.position < $3${owned} AND ${matches}
+      ORDER BY f.position DESC LIMIT $4)`;
   const text = `SELECT f.position, h.id, f.version FROM (
-      SELECT position, c, version FROM ${schema.sql}.folded f
-      WHERE f.ns = $1 AND f.position > $2 AND f.position < $3${owned} AND f.words LIKE $${values.length + 2}
-      ORDER BY f.position DESC LIMIT $4
+      ${found(`f.words LIKE $${values.length + 2}`)} UNION ALL ${found(`f.words = ''`)}
+      ORDER BY position DESC LIMIT $4
     ) f JOIN ${schema.sql}.heads h ON h.ns = $1 AND h.c = f.c ORDER BY f.position DESC`;
   return { name: `tk_find_folded${owned === '' ? '' : '_owned'}`, text, values: [namespace, ...values, pattern] };
 }
