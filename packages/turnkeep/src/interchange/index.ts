@@ -18,6 +18,7 @@ export type {
   FileReport,
   ImportProgress,
   ImportReport,
+  LeftFile,
   Note,
   NoteKind,
   OpenCall,

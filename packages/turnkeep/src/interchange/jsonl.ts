@@ -1,4 +1,7 @@
-import { isUtf8 } from 'node:buffer';
+import { constants, isUtf8 } from 'node:buffer';
+import { assertFits, count, oneOf } from '../ledger/given.ts';
+import type { Checks } from '../ledger/given.ts';
+import { assertBytes } from './byte-source.ts';
 import { endOfString, parseExact } from './exact.ts';
 import type { ExactJson } from './exact.ts';
 
@@ -60,6 +63,14 @@ export interface JsonlCounts {
 }
 
 const MAX_LINE_BYTES = 268_435_456;
+
+/** What the options of a reading are to be; a line past the longest string could not be looked at. */
+export const JSONL_CHECKS: Checks<JsonlOptions> = {
+  invalidUtf8: oneOf('refuse', 'replace'),
+  maxLineBytes: (value) =>
+    count(value) ?? ((value as number) <= constants.MAX_STRING_LENGTH ? undefined : 'a line cannot be that long'),
+};
+
 const NEWLINE = 0x0a;
 
 /**
@@ -73,9 +84,12 @@ export class JsonlReader implements AsyncIterable<JsonlEntry> {
   readonly #maxLineBytes: number;
 
   constructor(source: AsyncIterable<Uint8Array>, options: JsonlOptions = {}) {
+    const { invalidUtf8 = 'refuse', maxLineBytes = MAX_LINE_BYTES } = options;
+    assertFits(invalidUtf8, JSONL_CHECKS.invalidUtf8, 'options.invalidUtf8');
+    assertFits(maxLineBytes, JSONL_CHECKS.maxLineBytes, 'options.maxLineBytes');
     this.#source = source;
-    this.#invalidUtf8 = options.invalidUtf8 ?? 'refuse';
-    this.#maxLineBytes = options.maxLineBytes ?? MAX_LINE_BYTES;
+    this.#invalidUtf8 = invalidUtf8;
+    this.#maxLineBytes = maxLineBytes;
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<JsonlEntry> {
@@ -103,6 +117,7 @@ export class JsonlReader implements AsyncIterable<JsonlEntry> {
   async *#lines(): AsyncGenerator<Line> {
     let pending = new PendingLine(1, 0, this.#maxLineBytes);
     for await (const chunk of this.#source) {
+      assertBytes(chunk);
       const data = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
       this.counts.bytes += data.length;
       let from = 0;

@@ -120,11 +120,19 @@ export interface ConversationReport {
   readonly replayed: number;
 }
 
+/** A file that was left, and why. */
+export interface LeftFile {
+  readonly file: string;
+  readonly reason: string;
+}
+
 export interface ImportReport {
   readonly files: readonly FileReport[];
   readonly conversations: readonly ConversationReport[];
-  /** Files that are none of the format, and those that could not be read. */
-  readonly ignored: readonly { readonly file: string; readonly reason: string }[];
+  /** Files that are none of the format. */
+  readonly ignored: readonly LeftFile[];
+  /** Files and folders that could not be read, or not to their end: what lies in them was not taken, or not all of it. */
+  readonly unread: readonly LeftFile[];
   readonly refused: readonly Refusal[];
 }
 

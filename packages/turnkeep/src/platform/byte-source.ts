@@ -1,4 +1,5 @@
 import { open, readdir, stat } from 'node:fs/promises';
+import type { Dirent } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -70,20 +71,46 @@ class FileSource implements ByteSource {
   }
 }
 
-/** The files at a path: the file itself, or all files of a folder and of its folders, sorted. Links are not followed. */
-export async function listFiles(
-  path: string,
-): Promise<{ readonly isFolder: boolean; readonly files: readonly string[] }> {
-  if (!(await stat(path)).isDirectory()) return { isFolder: false, files: [path] };
-  return { isFolder: true, files: (await filesBelow(path)).sort() };
+export interface FoundFiles {
+  readonly isFolder: boolean;
+  /** Sorted. */
+  readonly files: readonly string[];
+  /** Links, which are not followed, and what is neither a file nor a folder. */
+  readonly odd: readonly { readonly path: string; readonly isLink: boolean }[];
+  /** Folders that could not be listed, and why. */
+  readonly unread: readonly { readonly path: string; readonly error: unknown }[];
 }
 
-async function filesBelow(folder: string): Promise<string[]> {
-  const files: string[] = [];
-  for (const entry of await readdir(folder, { withFileTypes: true })) {
+/** The files at a path: the file itself (a link to one, too), or all files of a folder and of its folders. */
+export async function listFiles(path: string): Promise<FoundFiles> {
+  const found: Found = { files: [], odd: [], unread: [] };
+  const kind = await stat(path);
+  if (kind.isDirectory()) await addFilesBelow(path, found);
+  else if (kind.isFile()) found.files.push(path);
+  else found.odd.push({ path, isLink: false });
+  return { ...found, isFolder: kind.isDirectory(), files: found.files.sort() };
+}
+
+interface Found {
+  readonly files: string[];
+  readonly odd: FoundFiles['odd'][number][];
+  readonly unread: FoundFiles['unread'][number][];
+}
+
+async function addFilesBelow(folder: string, found: Found): Promise<void> {
+  for (const entry of await entriesOf(folder, found)) {
     const path = join(folder, entry.name);
-    if (entry.isDirectory()) files.push(...(await filesBelow(path)));
-    else if (entry.isFile()) files.push(path);
+    if (entry.isDirectory()) await addFilesBelow(path, found);
+    else if (entry.isFile()) found.files.push(path);
+    else found.odd.push({ path, isLink: entry.isSymbolicLink() });
   }
-  return files;
+}
+
+async function entriesOf(folder: string, found: Found): Promise<readonly Dirent[]> {
+  try {
+    return await readdir(folder, { withFileTypes: true });
+  } catch (error) {
+    found.unread.push({ path: folder, error });
+    return [];
+  }
 }

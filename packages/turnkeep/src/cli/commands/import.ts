@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { isTurnkeepError } from '../../core/errors.ts';
 import type {
   ConversationReport,
@@ -23,12 +23,21 @@ export interface ImportOptions extends CommonOptions {
 
 /** `turnkeep import`: sessions of Claude Code, from files or folders. Importing again adds only what is new. */
 export async function runImport(shell: Shell, paths: readonly string[], options: ImportOptions): Promise<ExitCode> {
-  const missing = paths.find((path) => !existsSync(path));
+  const missing = paths.find(isMissing);
   if (missing !== undefined) throw usageError(missing, 'there is no such file or folder');
   const report = await writeStore(shell, options, (namespace) => importInto(shell, namespace, paths));
   if (options.json) await shell.out.json(report);
   else await shell.out.lines(reportLines(report, shell.out.colors, options.verbose ?? false));
   return exitCodeOf(report, paths);
+}
+
+/** True where nothing is there; what is there and cannot be read is told by the import. */
+function isMissing(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) === undefined;
+  } catch {
+    return false;
+  }
 }
 
 /** Imports into a namespace, with progress on standard error. */
@@ -58,8 +67,13 @@ function progressText({ file, filesDone, files, messages }: ImportProgress): str
   return `Importing ${grouped(filesDone + 1)} of ${counted(files, 'file')}, ${counted(messages, 'message')}: ${file}`;
 }
 
-/** Damage if anything was not taken as it should be; not found if a path that was named holds nothing to take. */
-function exitCodeOf({ refused, files, ignored, conversations }: ImportReport, paths: readonly string[]): ExitCode {
+/**
+ * Damage if anything was not taken as it should be, a failure if what could not be read was all there is; not found if a
+ * path that was named holds nothing to take.
+ */
+function exitCodeOf(report: ImportReport, paths: readonly string[]): ExitCode {
+  const { refused, files, ignored, unread, conversations } = report;
+  if (unread.length > 0) return conversations.length > 0 ? EXIT.damage : EXIT.failure;
   if (refused.length > 0 || files.some(({ damage }) => damage.length > 0)) return EXIT.damage;
   const isNamed = ignored.some(({ file }) => paths.includes(file));
   return isNamed || conversations.length === 0 ? EXIT.notFound : EXIT.ok;
@@ -67,7 +81,7 @@ function exitCodeOf({ refused, files, ignored, conversations }: ImportReport, pa
 
 const SHOWN = 20;
 
-/** The report for a person: each conversation, then what was damaged, refused or ignored. */
+/** The report for a person: each conversation, then what was damaged, refused, not read or ignored. */
 export function* reportLines(report: ImportReport, colors: Colors, verbose: boolean): Generator<string> {
   for (const conversation of report.conversations) yield* conversationLines(conversation, colors);
   for (const file of report.files) if (file.lines > 0) yield* fileLines(file, colors, verbose);
@@ -75,6 +89,8 @@ export function* reportLines(report: ImportReport, colors: Colors, verbose: bool
     const lines = refusal.lines.slice(0, SHOWN).join(', ');
     yield `${colors.red('✗')} refused: ${safeLine(refusal.message)} (${safeLine(refusal.conversationId)}, line ${lines})`;
   }
+  for (const { file, reason } of report.unread)
+    yield `${colors.red('✗')} not read: ${safeLine(file)}: ${safeLine(reason)}`;
   for (const { file, reason } of report.ignored) yield colors.dim(`- ignored ${safeLine(file)}: ${safeLine(reason)}`);
   if (report.conversations.length === 0) yield 'Nothing was imported: no session of Claude Code was found.';
 }

@@ -60,7 +60,7 @@ export function* imported(colors: Colors, source: string, report: ImportReport):
     ...report.refused
       .slice(0, SHOWN_DAMAGE)
       .map(({ message }) => colors.yellow(clip(`! refused: ${safeLine(message)}`, LINE_COLUMNS))),
-    ...report.ignored
+    ...[...report.unread, ...report.ignored]
       .slice(0, SHOWN_DAMAGE)
       .map(({ reason }) => colors.yellow(clip(`! ignored: ${safeLine(reason)}`, LINE_COLUMNS))),
     ...(damage.length > 0 && messages > 0 ? ['All that is whole was imported.'] : []),

@@ -253,9 +253,9 @@ describe('a folder', () => {
       expect(report.conversations).toEqual([]);
       expect(report.ignored.map(({ reason }) => reason)).toEqual([
         'not a session file (.jsonl)',
-        'no such file or folder',
         'it holds no row of a Claude Code session',
       ]);
+      expect(report.unread).toEqual([{ file: join(folder, 'none'), reason: 'no such file or folder' }]);
     });
   });
 });

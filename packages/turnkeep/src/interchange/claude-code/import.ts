@@ -1,18 +1,21 @@
 import type { Commit } from '../../core/change.ts';
+import { assertNamespaceId } from '../../core/ids.ts';
+import { assertChecked, assertObject } from '../../ledger/given.ts';
 import { bufferedSource } from '../byte-source.ts';
 import type { JsonlOptions } from '../jsonl.ts';
-import type { ConversationReport, FileReport, ImportProgress, ImportReport, Refusal } from '../report.ts';
+import type { ConversationReport, FileReport, ImportProgress, ImportReport, LeftFile, Refusal } from '../report.ts';
 import { assertGoesOn, holdsCommit, send } from '../target.ts';
 import type { ImportTarget } from '../target.ts';
 import { openFile } from '../../platform/byte-source.ts';
 import type { ByteSource } from '../../platform/byte-source.ts';
 import { ConversationAccount, fileReport } from './account.ts';
 import { ConversationCommits } from './commits.ts';
-import type { Answer, CommitStep } from './commits.ts';
+import type { Answer, CommitStep, CommitSteps } from './commits.ts';
 import { conversationIdOf, conversationsOf } from './conversation.ts';
 import type { ConversationSource, ParentSession } from './conversation.ts';
+import { assertSource, IMPORT_CHECKS, PLAN_CHECKS } from './given.ts';
 import { isKnownType } from './row.ts';
-import { readSessionFile } from './session-file.ts';
+import { readSessionFile, SourceChanged } from './session-file.ts';
 import type { SessionFile } from './session-file.ts';
 import { findSessions, reasonOf } from './sessions.ts';
 import type { SessionPath } from './sessions.ts';
@@ -45,10 +48,13 @@ export async function* planClaudeCode(
   source: ClaudeCodeSource,
   options: PlanOptions,
 ): AsyncGenerator<PlannedCommit, ImportReport> {
+  assertChecked(options, PLAN_CHECKS);
+  assertNamespaceId(options.namespace, 'options.namespace');
+  assertSource(source);
   const run = new ImportRun(options.namespace, options);
   for await (const { source: conversation, commits, account } of run.conversations(source)) {
     const store = new PredictedStore();
-    const steps = commits.steps(0);
+    const steps = run.stepsOf(conversation, commits.steps(0));
     for (let next = await steps.next(); !next.done;) {
       const { ask, commit, rows, messages } = next.value;
       if (ask === 'commit') {
@@ -71,10 +77,14 @@ export async function importClaudeCode(
   source: ClaudeCodeSource,
   options: ImportOptions = {},
 ): Promise<ImportReport> {
+  assertObject(target, 'target');
+  assertNamespaceId(target.namespace, 'target.namespace');
+  assertChecked(options, IMPORT_CHECKS);
+  assertSource(source);
   const run = new ImportRun(target.namespace, options);
   for await (const { source: conversation, commits, account } of run.conversations(source)) {
     const head = await target.head(conversation.conversationId);
-    const steps = commits.steps(head?.graphRevision ?? 0);
+    const steps = run.stepsOf(conversation, commits.steps(head?.graphRevision ?? 0));
     for (let next = await steps.next(); !next.done;) {
       const answer = await answerOf(target, next.value, options.signal);
       if ('receipt' in answer) {
@@ -104,7 +114,8 @@ class ImportRun {
   readonly #options: ImportOptions;
   readonly #files: FileReport[] = [];
   readonly #conversations: ConversationReport[] = [];
-  readonly #ignored: { file: string; reason: string }[] = [];
+  readonly #ignored: LeftFile[] = [];
+  readonly #unread = new Map<string, LeftFile>();
   readonly #refused: Refusal[] = [];
   /** Sessions by conversation, for the links of their sub-agents. */
   readonly #sessions = new Map<string, ParentSession>();
@@ -125,8 +136,9 @@ class ImportRun {
       yield* this.#fileOf(await bufferedSource('(stream)', source), undefined);
       return;
     }
-    const { sessions, ignored } = await findSessions(source);
-    this.#ignored.push(...ignored);
+    const { sessions, ignored, unread } = await findSessions(source);
+    for (const left of ignored) this.#ignored.push(left);
+    for (const left of unread) this.#unread.set(left.file, left);
     this.#fileCount = sessions.length;
     for (const session of sessions) {
       assertGoesOn(this.#options.signal);
@@ -136,18 +148,30 @@ class ImportRun {
   }
 
   async *#path(session: SessionPath): AsyncGenerator<Work> {
-    let source: ByteSource;
+    let source: ByteSource | undefined;
     try {
       source = await openFile(session.path);
-    } catch (error) {
-      this.#ignored.push({ file: session.path, reason: reasonOf(error) });
-      return;
-    }
-    try {
       yield* this.#fileOf(source, session);
+    } catch (error) {
+      this.#leave(session.path, error);
     } finally {
-      await source.close();
+      await source?.close();
     }
+  }
+
+  /** The steps of a conversation, which end where its file cannot be read any more. */
+  async *stepsOf({ file }: ConversationSource, steps: CommitSteps): CommitSteps {
+    try {
+      yield* steps;
+    } catch (error) {
+      this.#leave(file.source.name, error);
+    }
+  }
+
+  /** Tells of a file that could not be read; throws again what is not the file's fault. */
+  #leave(file: string, error: unknown): void {
+    if (!isOfTheFile(error)) throw error;
+    this.#unread.set(file, { file, reason: reasonOf(error) });
   }
 
   async *#fileOf(source: ByteSource, path: SessionPath | undefined): AsyncGenerator<Work> {
@@ -197,12 +221,23 @@ class ImportRun {
   }
 
   report(): ImportReport {
-    return { files: this.#files, conversations: this.#conversations, ignored: this.#ignored, refused: this.#refused };
+    return {
+      files: this.#files,
+      conversations: this.#conversations,
+      ignored: this.#ignored,
+      unread: [...this.#unread.values()],
+      refused: this.#refused,
+    };
   }
 }
 
 function isPaths(source: ClaudeCodeSource): source is readonly string[] {
   return Array.isArray(source);
+}
+
+/** True for an error of the system in reading a file, and for a file that was written over. */
+function isOfTheFile(error: unknown): boolean {
+  return error instanceof SourceChanged || (error instanceof Error && 'syscall' in error);
 }
 
 /** A file is a session's where a row has an id, names a session, or is of a type that sessions have. */

@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import { utf8Length } from '../../core/ids.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
 import { LIMITS } from '../../core/limits.ts';
@@ -23,6 +24,8 @@ export interface Row {
   readonly byte: number;
   readonly bytes: number;
   readonly isReplaced: boolean;
+  /** CRC-32 of the row's text: who reads it again can tell that it is the same. */
+  readonly check: number;
   /** Names the row within its conversation: its uuid, or a digest where it has none or shares one. */
   readonly key: string;
   readonly uuid: string | undefined;
@@ -79,6 +82,11 @@ export function textOf(value: Json | undefined, key: string): string | undefined
   return typeof member === 'string' ? member : undefined;
 }
 
+/** CRC-32, in a small integer. */
+export function checksum(text: string): number {
+  return crc32(text) | 0;
+}
+
 /** True for a text that a conversation may be told by; a longer one stays in its row. */
 export function isName(value: Json | undefined): value is string {
   return typeof value === 'string' && utf8Length(value) <= LIMITS.shortTextBytes;
@@ -106,6 +114,7 @@ export function rowOf(record: JsonlRecord, value: JsonObject, index: number, isR
     byte,
     bytes,
     isReplaced,
+    check: checksum(record.text),
     key: uuid ?? '',
     uuid,
     parentUuid: textOf(value, 'parentUuid') || undefined,

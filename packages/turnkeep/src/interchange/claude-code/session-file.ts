@@ -8,7 +8,7 @@ import { JsonlReader } from '../jsonl.ts';
 import type { JsonlCounts, JsonlOptions, JsonlRecord } from '../jsonl.ts';
 import { damageEntry } from '../report.ts';
 import type { DamageEntry, Note } from '../report.ts';
-import { digestKey, isKnownType, isName, isObject, rowOf, textOf } from './row.ts';
+import { checksum, digestKey, isKnownType, isName, isObject, rowOf, textOf } from './row.ts';
 import type { Row } from './row.ts';
 
 /** A title that a session file gives, and how. */
@@ -271,13 +271,17 @@ export interface LoadedRow extends ExactJson {
   readonly value: JsonObject;
 }
 
-/** Reads a row's words from its file again. */
+/** A file was written over while it was read; one that only grows is not. */
+export class SourceChanged extends Error {}
+
+/** Reads a row's words from its file again; throws {@link SourceChanged} where others stand in their place. */
 export async function loadRow(source: ByteSource, row: Row): Promise<LoadedRow> {
   const bytes = await source.slice(row.byte, row.bytes);
   const text = new TextDecoder('utf-8', { ignoreBOM: true })
     .decode(bytes)
     .trim()
     .replace(/^\ufeff/, '');
+  if (checksum(text) !== row.check) throw new SourceChanged('it was written over while it was read: import it again');
   const exact = parseExact(text);
   // The index holds rows of objects only.
   return { ...exact, value: exact.value as JsonObject, row, text };

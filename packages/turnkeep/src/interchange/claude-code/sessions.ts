@@ -1,8 +1,9 @@
-import { basename, dirname, join, sep } from 'node:path';
+import { basename, dirname, join, resolve, sep } from 'node:path';
 import type { JsonlOptions } from '../jsonl.ts';
 import { JsonlReader } from '../jsonl.ts';
 import { listFiles, openFile } from '../../platform/byte-source.ts';
-import type { ByteSource } from '../../platform/byte-source.ts';
+import type { ByteSource, FoundFiles } from '../../platform/byte-source.ts';
+import type { LeftFile } from '../report.ts';
 import { isObject, textOf } from './row.ts';
 
 /** A file to import: a session's, or one of its sub-agents'. */
@@ -17,7 +18,10 @@ export interface SessionPath {
 export interface FoundSessions {
   /** Each session is followed by its sub-agents. */
   readonly sessions: readonly SessionPath[];
-  readonly ignored: readonly { readonly file: string; readonly reason: string }[];
+  /** What is no session file. */
+  readonly ignored: readonly LeftFile[];
+  /** Files and folders that could not be read. */
+  readonly unread: readonly LeftFile[];
 }
 
 const AGENT = /^agent-(.+)$/;
@@ -27,32 +31,39 @@ const AGENT = /^agent-(.+)$/;
  * `subagents` folder, and those beside it (an older layout) that name it in their first row.
  */
 export async function findSessions(paths: readonly string[]): Promise<FoundSessions> {
+  // By the whole path: what is named twice, or lies in a folder that is named too, is one file.
   const found = new Map<string, SessionPath>();
-  const ignored: { file: string; reason: string }[] = [];
+  const add = (file: string) => found.set(resolve(file), found.get(resolve(file)) ?? sessionPath(file));
+  const ignored: LeftFile[] = [];
+  const unread: LeftFile[] = [];
   for (const path of paths) {
-    const { isFolder, files } = await listed(path, ignored);
+    const { isFolder, files, odd, unread: closed } = await listed(path);
+    for (const { path: file, isLink } of odd) {
+      ignored.push({ file, reason: isLink ? 'a link, which is not followed' : 'neither a file nor a folder' });
+    }
+    for (const { path: file, error } of closed) unread.push({ file, reason: reasonOf(error) });
     for (const file of files) {
       if (isFolder && !file.endsWith('.jsonl')) ignored.push({ file, reason: 'not a session file (.jsonl)' });
-      else found.set(file, sessionPath(file));
+      else add(file);
     }
-    if (!isFolder && files.length > 0) for (const file of await agentsOf(path)) found.set(file, sessionPath(file));
+    if (!isFolder && files.length > 0) for (const file of await agentsOf(path)) add(file);
   }
-  return { sessions: await inOrder([...found.values()]), ignored };
+  return { sessions: await inOrder([...found.values()]), ignored, unread };
 }
 
-async function listed(path: string, ignored: { file: string; reason: string }[]) {
+async function listed(path: string): Promise<FoundFiles> {
   try {
     return await listFiles(path);
   } catch (error) {
-    ignored.push({ file: path, reason: reasonOf(error) });
-    return { isFolder: false, files: [] };
+    return { isFolder: false, files: [], odd: [], unread: [{ path, error }] };
   }
 }
 
 /** Why a file could not be read, for a person. */
 export function reasonOf(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  return code === 'ENOENT' ? 'no such file or folder' : `it cannot be read${code === '' ? '' : ` (${code})`}`;
+  if (!(error instanceof Error)) return 'it cannot be read';
+  if (!('code' in error)) return error.message;
+  return error.code === 'ENOENT' ? 'no such file or folder' : `it cannot be read (${String(error.code)})`;
 }
 
 function sessionPath(path: string): SessionPath {

@@ -1,0 +1,22 @@
+import { TurnkeepError } from '../../core/errors.ts';
+import { abortSignal, anything, assertFits, callback } from '../../ledger/given.ts';
+import type { Check, Checks } from '../../ledger/given.ts';
+import { JSONL_CHECKS } from '../jsonl.ts';
+import type { ImportOptions, PlanOptions } from './import.ts';
+
+export const IMPORT_CHECKS: Checks<ImportOptions> = { ...JSONL_CHECKS, onProgress: callback, signal: abortSignal };
+export const PLAN_CHECKS: Checks<PlanOptions> = { ...JSONL_CHECKS, namespace: anything };
+
+const filePath: Check = (value) =>
+  typeof value === 'string' && value !== '' && !value.includes('\0') ? undefined : 'a path is asked for';
+
+/** Throws `invalid_value` unless it is a list of paths or a stream: a single path, say, where the caller has no types. */
+export function assertSource(source: unknown): void {
+  if (Array.isArray(source)) {
+    source.forEach((path: unknown, at) => assertFits(path, filePath, `source[${at}]`));
+    return;
+  }
+  if (typeof source === 'object' && source !== null && Symbol.asyncIterator in source) return;
+  const reason = 'a list of paths or a stream of bytes is asked for';
+  throw new TurnkeepError('invalid_value', { path: 'source', reason });
+}
