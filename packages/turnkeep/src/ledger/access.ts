@@ -13,6 +13,7 @@ import type { Tree } from '../core/tree/path.ts';
 import { AtWork } from './at-work.ts';
 import { abortSignal, anything, assertChecked, text } from './given.ts';
 import type { Checks } from './given.ts';
+import { MemoryTerms } from './memory-terms.ts';
 
 /** How a call is sent. */
 export interface WriteOptions {
@@ -81,6 +82,7 @@ export class Access {
   readonly mintCommitId: (now: number) => string;
   readonly attachmentQuotaBytes: number;
   readonly atWork: AtWork = new AtWork();
+  readonly memoryTerms: MemoryTerms = new MemoryTerms();
 
   constructor(
     backend: Backend,

@@ -3,9 +3,9 @@ import { TurnkeepError } from '../core/errors.ts';
 import { assertId } from '../core/ids.ts';
 import type { MemoryId, NamespaceId } from '../core/ids.ts';
 import { Bodies } from '../core/read/bodies.ts';
-import { readMemories, readMemory } from '../core/read/memories.ts';
+import { memoryAt, readMemories, readMemory } from '../core/read/memories.ts';
 import type { Memory } from '../core/read/memories.ts';
-import { scoresOf } from '../core/read/memory-rank.ts';
+import { countTerms, scoresOf } from '../core/read/memory-rank.ts';
 import type { Receipt } from '../core/receipt.ts';
 import type { Access, WriteOptions } from './access.ts';
 import type { ConversationAccess } from './conversation-access.ts';
@@ -118,15 +118,37 @@ export class NamespaceMemories {
     assertChecked(options, SEARCH);
     const { limit = 10, embed, ...filter } = options;
     assertPageLimit(limit);
+    return embed ? this.#searchBySense(query, embed, filter, limit) : this.#searchByWords(query, filter, limit);
+  }
+
+  /** Of the memories that are not found no words are read, where an earlier search has counted their terms. */
+  async #searchByWords(query: string, filter: MemoryFilter, limit: number): Promise<readonly FoundMemory[]> {
+    const { memoryTerms } = this.#access;
+    return this.#read((bodies) => {
+      const known = memoryTerms.of(this.#namespace, bodies).filter((one) => fits(one, filter));
+      const scores = scoresOf(known, query);
+      return best(known, scores, limit).flatMap(({ item, score }) => {
+        const memory = memoryAt(bodies, item.held);
+        return memory ? [{ ...memory, score }] : [];
+      });
+    });
+  }
+
+  async #searchBySense(
+    query: string,
+    embed: Embed,
+    filter: MemoryFilter,
+    limit: number,
+  ): Promise<readonly FoundMemory[]> {
     const memories = await this.list(filter);
+    if (memories.length === 0) return [];
     const texts = memories.map((memory) => memory.text);
-    const byWords = scoresOf(texts, query);
-    const scores = embed && memories.length > 0 ? fused(byWords, await similarities(embed, query, texts)) : byWords;
-    const found = memories.map((memory, at) => ({ ...memory, score: scores[at] ?? 0 }));
-    return found
-      .filter(({ score }) => score > 0)
-      .sort((left, right) => right.score - left.score)
-      .slice(0, limit);
+    const byWords = scoresOf(
+      texts.map((one) => countTerms(one)),
+      query,
+    );
+    const scores = fused(byWords, await similarities(embed, query, texts));
+    return best(memories, scores, limit).map(({ item, score }) => ({ ...item, score }));
   }
 
   async #read<Result>(reading: (bodies: Bodies) => Result): Promise<Result> {
@@ -134,7 +156,22 @@ export class NamespaceMemories {
   }
 }
 
-function fits(memory: Memory, { type, subject }: MemoryFilter): boolean {
+/** Those with a score, the best first; of one score in the order in which they come. */
+function best<Item>(
+  items: readonly Item[],
+  scores: readonly number[],
+  limit: number,
+): readonly { readonly item: Item; readonly score: number }[] {
+  return items
+    .flatMap((item, at) => {
+      const score = scores[at] ?? 0;
+      return score > 0 ? [{ item, score }] : [];
+    })
+    .sort((left, right) => right.score - left.score)
+    .slice(0, limit);
+}
+
+function fits(memory: MemoryFilter, { type, subject }: MemoryFilter): boolean {
   return (type ?? memory.type) === memory.type && (subject ?? memory.subject) === memory.subject;
 }
 

@@ -1,3 +1,4 @@
+import type { RowReader } from '../backend.ts';
 import type { ConversationId, MemoryId, MessageId } from '../ids.ts';
 import type { Json } from '../json.ts';
 import { KEYS, TABLES, numberKey } from '../keys.ts';
@@ -39,12 +40,27 @@ export function readMemory(bodies: Bodies, memoryId: MemoryId, revision?: number
   return memoryOf(bodies, memoryId, { ...row, revision, ref, updatedAt });
 }
 
+/** A memory of a namespace by its row: where its words are, and no words. */
+export interface HeldMemory {
+  readonly memoryId: MemoryId;
+  readonly row: MemoryRow;
+}
+
 /** Every memory that a namespace holds, in the order in which they were made: `LIMITS.memories` at most. */
-export function readMemories(bodies: Bodies): readonly Memory[] {
-  return scanPrefix(bodies.rows, SHELVES.memories, TABLES.memories)
+export function heldMemories(rows: RowReader): readonly HeldMemory[] {
+  return scanPrefix(rows, SHELVES.memories, TABLES.memories)
     .map(({ key, value }) => ({ memoryId: key.slice(1), row: unpackMemory(value) }))
-    .sort((left, right) => left.row.ordinal - right.row.ordinal)
-    .flatMap(({ memoryId, row }) => memoryOf(bodies, memoryId, row) ?? []);
+    .filter(({ row }) => row.status !== 'forgotten')
+    .sort((left, right) => left.row.ordinal - right.row.ordinal);
+}
+
+export function memoryAt(bodies: Bodies, { memoryId, row }: HeldMemory): Memory | undefined {
+  return memoryOf(bodies, memoryId, row);
+}
+
+/** {@link heldMemories}, each with its words. */
+export function readMemories(bodies: Bodies): readonly Memory[] {
+  return heldMemories(bodies.rows).flatMap((held) => memoryAt(bodies, held) ?? []);
 }
 
 type Words = Omit<Memory, 'memoryId' | 'revision' | 'conversationId' | 'createdAt' | 'updatedAt'>;

@@ -1,9 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { scoresOf, termsOf } from './memory-rank.ts';
+import { countTerms, scoresOf, termsOf } from './memory-rank.ts';
 
 /** The places of the texts that have any of the query, the best first. */
 function ranked(texts: readonly string[], query: string): readonly number[] {
-  return [...scoresOf(texts, query).entries()]
+  const scores = scoresOf(
+    texts.map((text) => countTerms(text)),
+    query,
+  );
+  return [...scores.entries()]
     .filter(([, score]) => score > 0)
     .sort(([, left], [, right]) => right - left)
     .map(([at]) => at);
@@ -67,7 +71,8 @@ describe('scores', () => {
   });
 
   test('a term that is repeated counts less each time, and none counts below 0', () => {
-    const [once = 0, twice = 0, often = 0] = scoresOf(['tea x x', 'tea tea x', 'tea tea tea'], 'tea');
+    const documents = ['tea x x', 'tea tea x', 'tea tea tea'].map((text) => countTerms(text));
+    const [once = 0, twice = 0, often = 0] = scoresOf(documents, 'tea');
     expect(once).toBeGreaterThan(0);
     expect(twice - once).toBeGreaterThan(often - twice);
   });

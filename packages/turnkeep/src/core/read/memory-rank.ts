@@ -25,35 +25,38 @@ function pairsOf(run: string): readonly string[] {
   return [...characters, ...characters.slice(1).map((next, at) => `${characters[at]}${next}`)];
 }
 
+/** What of a text its rank is made of. */
+export interface TermCounts {
+  readonly counts: ReadonlyMap<string, number>;
+  /** All terms of the text, repeats included. */
+  readonly length: number;
+}
+
+export function countTerms(text: string): TermCounts {
+  const terms = termsOf(text);
+  const counts = new Map<string, number>();
+  for (const term of terms) counts.set(term, (counts.get(term) ?? 0) + 1);
+  return { counts, length: terms.length };
+}
+
 /** How well each text answers a query, by BM25: 0 where it has none of the query's terms. In the order of the texts. */
-export function scoresOf(texts: readonly string[], query: string): readonly number[] {
-  const asked = new Set(termsOf(query));
-  const documents = texts.map((text) => countTerms(text, asked));
+export function scoresOf(documents: readonly TermCounts[], query: string): readonly number[] {
+  const asked = [...new Set(termsOf(query))];
   const average = documents.reduce((sum, { length }) => sum + length, 0) / Math.max(1, documents.length);
-  const weights = new Map([...asked].map((term) => [term, weightOf(documents, term)]));
+  const weights = asked.map((term) => ({ term, weight: weightOf(documents, term) }));
   return documents.map(({ counts, length }) => {
     const norm = SATURATION * (1 - LENGTH_WEIGHT + (LENGTH_WEIGHT * length) / Math.max(1, average));
     let score = 0;
-    for (const [term, count] of counts) score += ((weights.get(term) ?? 0) * count * (SATURATION + 1)) / (count + norm);
+    for (const { term, weight } of weights) {
+      const count = counts.get(term) ?? 0;
+      score += (weight * count * (SATURATION + 1)) / (count + norm);
+    }
     return score;
   });
 }
 
-interface TermCount {
-  readonly counts: ReadonlyMap<string, number>;
-  /** All terms of the text. */
-  readonly length: number;
-}
-
-function countTerms(text: string, asked: ReadonlySet<string>): TermCount {
-  const terms = termsOf(text);
-  const counts = new Map<string, number>();
-  for (const term of terms) if (asked.has(term)) counts.set(term, (counts.get(term) ?? 0) + 1);
-  return { counts, length: terms.length };
-}
-
 /** A term that few texts have says more. Never below 0. */
-function weightOf(documents: readonly TermCount[], term: string): number {
+function weightOf(documents: readonly TermCounts[], term: string): number {
   const having = documents.filter(({ counts }) => counts.has(term)).length;
   return Math.log(1 + (documents.length - having + 0.5) / (having + 0.5));
 }
