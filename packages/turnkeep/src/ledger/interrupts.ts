@@ -11,6 +11,9 @@ import type { Access, WriteOptions } from './access.ts';
 import { livingHeads } from './living.ts';
 import { eventOf } from './receipt-event.ts';
 
+/** Conversations that are asked at the same time. */
+const TOGETHER = 64;
+
 /** An open interrupt with the conversation that asks. */
 export interface OpenInterrupt extends Interrupt {
   readonly conversationId: ConversationId;
@@ -93,21 +96,40 @@ async function conversationOf(
   namespace: NamespaceId,
   interruptId: InterruptId,
 ): Promise<ConversationId> {
-  const waiting: ConversationId[] = [];
-  const others: ConversationId[] = [];
-  for await (const head of livingHeads(access, namespace)) {
-    const { conversationId } = head;
-    if (head.openInterrupts.includes(interruptId)) waiting.push(conversationId);
-    else if (waiting.length === 0 && (await knows(access, namespace, conversationId, interruptId)))
-      others.push(conversationId);
-  }
-  const found = waiting.length > 0 ? waiting : others;
+  const found = await whereOpen(access, namespace, interruptId);
+  if (found.length === 0) found.push(...(await whereKnown(access, namespace, interruptId)));
   if (found.length > 1) {
     const reason = `${found.length} conversations have an interrupt of this id: name the one that is meant`;
     throw new TurnkeepError('invalid_value', { path: 'conversationId', reason });
   }
   if (found[0] === undefined) throw new TurnkeepError('no_interrupt', { interruptId });
   return found[0];
+}
+
+/** Heads say which interrupts are open: nothing else is read. */
+async function whereOpen(access: Access, namespace: NamespaceId, interruptId: InterruptId): Promise<ConversationId[]> {
+  const found: ConversationId[] = [];
+  for await (const head of livingHeads(access, namespace)) {
+    if (head.openInterrupts.includes(interruptId)) found.push(head.conversationId);
+  }
+  return found;
+}
+
+/** For an answer that comes too late: a row is read in every conversation. */
+async function whereKnown(access: Access, namespace: NamespaceId, interruptId: InterruptId): Promise<ConversationId[]> {
+  const found: ConversationId[] = [];
+  let together: Promise<void>[] = [];
+  const ask = async (id: ConversationId) => {
+    if (await knows(access, namespace, id, interruptId)) found.push(id);
+  };
+  for await (const { conversationId } of livingHeads(access, namespace)) {
+    together.push(ask(conversationId));
+    if (together.length < TOGETHER) continue;
+    await Promise.all(together);
+    together = [];
+  }
+  await Promise.all(together);
+  return found;
 }
 
 async function knows(
