@@ -18,7 +18,7 @@ export type { ErrorCode, ErrorData, ErrorDetails, Retry } from './errors.ts';
 export type { Head, RecordRef } from './head.ts';
 export * from './ids.ts';
 export { parseJson } from './json.ts';
-export type { Json, JsonObject } from './json.ts';
+export type { Json, JsonLike, JsonObject } from './json.ts';
 export { LIMITS } from './limits.ts';
 export type { LimitName } from './limits.ts';
 export type { LogHeader, LogRecord, Redaction, StoredRecord, Tier } from './log.ts';

@@ -7,6 +7,18 @@ export type Json = null | boolean | number | string | readonly Json[] | { readon
 export type JsonObject = { readonly [key: string]: Json | undefined };
 
 /**
+ * What `T` has to extend to be JSON, for values whose type is an interface: that has no index signature, and so is no
+ * {@link Json} for the compiler. Functions, symbols, big integers and class instances with methods do not.
+ */
+export type JsonLike<T> = null | boolean | number | string | { readonly [Key in keyof T]: JsonPart<T[Key]> };
+
+type JsonPart<T> = T extends Json | undefined
+  ? T
+  : T extends ((...args: never[]) => unknown) | symbol | bigint
+    ? never
+    : { readonly [Key in keyof T]: Key extends string | number ? JsonPart<T[Key]> : never };
+
+/**
  * An own copy of `value` as plain JSON, or `invalid_value` with the path of the part that is not JSON.
  * Key order and own `__proto__` keys are kept, `-0` becomes `0`, a property that holds `undefined` is left out.
  * Refused: `NaN`, infinities, `BigInt`, functions, symbols, class instances, holes and `undefined` in arrays, cycles,

@@ -174,6 +174,25 @@ describe('a step', () => {
     await conversation.run(ASKED, agent, KEY);
   });
 
+  test('has the type of what its work answers, an interface’s too; what is no JSON is refused before and after', async () => {
+    interface Hit {
+      readonly title: string;
+      readonly pages?: readonly number[];
+    }
+    const hit: Hit = { title: 'tea', pages: [3, 5] };
+    const { conversation } = opened();
+    const agent: Agent = async (turn) => {
+      const found: { readonly best: Hit } = await turn.step('find', async () => ({ best: hit }));
+      expect(found.best.pages).toEqual([3, 5]);
+      // @ts-expect-error -- a date is no JSON
+      await expect(turn.step('when', async () => ({ at: new Date(0) }))).rejects.toMatchObject({
+        code: 'invalid_value',
+      });
+    };
+    const { turnId } = await conversation.run(ASKED, agent, KEY);
+    expect((await conversation.steps(turnId)).map(({ result }) => result)).toEqual([{ best: hit }, undefined]);
+  });
+
   test('that may have been done is ambiguous to the next run, with every such step; the caller’s word settles it', async () => {
     const { conversation } = opened();
     const turnId = await abandoned(conversation, ['a', 'b']);

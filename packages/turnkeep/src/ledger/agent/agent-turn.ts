@@ -2,7 +2,7 @@ import type { Change, StepOutcome, StepRepeat } from '../../core/change.ts';
 import { derivedId } from '../../core/commit.ts';
 import { TurnkeepError, isTurnkeepError } from '../../core/errors.ts';
 import type { CommitId, MessageId, TurnId } from '../../core/ids.ts';
-import type { Json } from '../../core/json.ts';
+import type { Json, JsonLike } from '../../core/json.ts';
 import type { NewMessage, Part, ToolResultPart } from '../../core/message.ts';
 import { lookUpMessage } from '../../core/read/message.ts';
 import type { Receipt } from '../../core/receipt.ts';
@@ -51,7 +51,7 @@ export class AgentTurn {
    * Does something once: recorded before and after. What `work` answers is what every later call of the key answers; asked
    * with another name or input, or for a step of another sort, it throws `step_conflict`.
    */
-  step<Result extends Json | void>(
+  step<Result extends JsonLike<Result> | void>(
     key: string,
     work: (signal: AbortSignal) => Promise<Result>,
     options: StepOptions<Result> = {},
@@ -294,18 +294,20 @@ export class AgentTurn {
   }
 }
 
-function repeatOf(options: Pick<StepOptions<Json | void>, 'retry' | 'reconcile'>): StepRepeat {
+function repeatOf(options: Pick<StepOptions<unknown>, 'retry' | 'reconcile'>): StepRepeat {
   if (options.retry === 'safe') return 'safe';
   return options.reconcile ? 'reconcile' : 'never';
 }
 
-function ownResult<Result extends Json | void>(result: Result): Recorded<Result> {
-  const outcome: StepOutcome = result === undefined ? { status: 'succeeded' } : { status: 'succeeded', result };
+function ownResult<Result>(result: Result): Recorded<Result> {
+  // Whether it is JSON is checked where it is recorded.
+  const outcome: StepOutcome =
+    result === undefined ? { status: 'succeeded' } : { status: 'succeeded', result: result as Json };
   return { result, changes: () => [], outcome: () => outcome };
 }
 
 /** What `reconcile` answered, as it is recorded; `undefined` where the step was not done. */
-function lookedUp<Result extends Json | void, Out>(
+function lookedUp<Result, Out>(
   key: string,
   found: Reconciled<Result>,
   done: (result: Result) => Recorded<Out>,

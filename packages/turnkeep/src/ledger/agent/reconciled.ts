@@ -1,8 +1,7 @@
 import { TurnkeepError } from '../../core/errors.ts';
-import type { Json } from '../../core/json.ts';
 
 /** What was found out about a step of which nobody knew whether it was done; without a result it gave none. */
-export type Reconciled<Result extends Json | void> =
+export type Reconciled<Result> =
   | { readonly done: true; readonly result?: Result | undefined }
   | { readonly done: false };
 

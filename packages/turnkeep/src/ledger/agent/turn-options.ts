@@ -8,7 +8,7 @@ import type { Checks } from '../given.ts';
 import type { Reconciled } from './reconciled.ts';
 
 /** How a step may be repeated where nobody knows whether it was done, and what is recorded of it. */
-export interface StepOptions<Result extends Json | void> {
+export interface StepOptions<Result> {
   /** `safe`: it may be done again. `never` when absent. */
   readonly retry?: 'safe' | 'never' | undefined;
   /** Looks up whether a step was done, and with what result; where it was not, it is done again. */
