@@ -103,16 +103,21 @@ export interface ReadCommit {
 /** A line with its log record, exactly as it was handed in; `undefined` where the line has none. */
 export function readCommit(frame: Pick<Frame, 'meta' | 'words'>): ReadCommit | undefined {
   const meta = readMeta(frame.meta);
+  const log = logOf(meta, frame.words);
+  return log && { meta, log };
+}
+
+/** The log record of a line that was read; `undefined` where it has none. */
+export function logOf(meta: LineMeta, words: Buffer): LogRecord | undefined {
   if (meta.sizes === undefined || meta.version === undefined || meta.at === undefined || !meta.seals) return undefined;
-  const words = frame.words.toString('utf8', 0, frame.words.length);
-  const texts = textsOf(words, meta.sizes);
+  const texts = textsOf(words.toString('utf8', 0, words.length), meta.sizes);
   const records = texts.slice(1).map((text, index): StoredRecord => {
     const digest = meta.seals?.[2 + 2 * index] ?? '';
     const nonce = meta.seals?.[3 + 2 * index] ?? null;
     const redaction = meta.redactions?.[index];
     return redaction ? { digest, nonce, body: text, redaction } : { digest, nonce, body: text };
   });
-  const log = {
+  return {
     version: meta.version,
     at: meta.at,
     header: texts[0] ?? null,
@@ -120,7 +125,6 @@ export function readCommit(frame: Pick<Frame, 'meta' | 'words'>): ReadCommit | u
     nonce: meta.seals[1] ?? null,
     records,
   };
-  return { meta, log };
 }
 
 function textsOf(words: string, sizes: readonly number[]): readonly (string | null)[] {

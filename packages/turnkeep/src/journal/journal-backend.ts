@@ -26,6 +26,7 @@ import { CommitQueue } from './commit-queue.ts';
 import type { Answer } from './commit-queue.ts';
 import { assertNoDoubt } from './doubts.ts';
 import { feedEntries } from './feed.ts';
+import { FilterKeeper } from './filter-keeper.ts';
 import { decideGroup, failedAnswers } from './group-commit.ts';
 import { INDEX, NO_CONVERSATION, NO_NAMESPACE } from './index-keys.ts';
 import { LAYOUT } from './layout.ts';
@@ -79,6 +80,7 @@ export class JournalBackend implements Backend {
   readonly #upkeep = new Upkeep();
   /** Absent in a handle that only reads. */
   readonly #cooler: Cooler | undefined;
+  readonly #filters: FilterKeeper | undefined;
   readonly #listeners: Listeners;
   /** Readings wait for it: the index is being built anew, or a reader catches up. */
   #gate: Promise<unknown> = Promise.resolve();
@@ -93,6 +95,7 @@ export class JournalBackend implements Backend {
     this.#reader = 'log' in access ? undefined : access;
     this.#queue = new CommitQueue((group) => this.#writeGroup(group));
     this.#cooler = this.#writing && new Cooler(parts, { ...this.#writing, queue: this.#queue, upkeep: this.#upkeep });
+    this.#filters = this.#writing && new FilterKeeper(parts, { queue: this.#queue, upkeep: this.#upkeep, sha256 });
     this.#listeners = new Listeners(this.#reader && (() => this.#catchUp()));
     this.attachments = new JournalAttachments(
       {
@@ -160,6 +163,7 @@ export class JournalBackend implements Backend {
       removed += await this.#collectOne(namespace, next, signal);
     }
     await this.#scrub(namespace);
+    this.#filters?.maintain();
     return removed;
   }
 
@@ -203,13 +207,14 @@ export class JournalBackend implements Backend {
     return verifyFiles(this.#parts, this.#writing?.log.end, signal);
   }
 
-  /** Folds what came since the last fold. Runs that are due are merged behind it. */
+  /** Folds what came since the last fold, and makes the filters of what was folded. Runs that are due are merged behind it. */
   async catchUp(signal?: AbortSignal): Promise<void> {
     this.#assertOpen(signal);
     this.#writer();
     const { folds, index } = this.#parts;
     if (index.recent.commits > 0) await this.#queue.alone(() => folds.fold());
     folds.maintain();
+    await this.#filters?.fill();
   }
 
   async examine(): Promise<readonly Finding[]> {
@@ -222,7 +227,9 @@ export class JournalBackend implements Backend {
   async rebuild(signal?: AbortSignal): Promise<void> {
     this.#assertOpen(signal);
     this.#writer();
+    await this.#filters?.clear();
     await this.#queue.alone(() => this.#rebuild('accept'));
+    await this.#filters?.fill();
   }
 
   async close(): Promise<void> {
@@ -232,6 +239,7 @@ export class JournalBackend implements Backend {
 
   async #closeNow(): Promise<void> {
     this.#listeners.close();
+    await this.#filters?.close();
     await this.#cooler?.close();
     await this.#queue.drained();
     this.attachments.close();
@@ -321,6 +329,7 @@ export class JournalBackend implements Backend {
     await log.append(writes);
     for (const namespace of new Set(writes.map((one) => one.namespace))) this.#listeners.notify(namespace);
     this.#parts.folds.maintain(this.#queue.load);
+    this.#filters?.maintain();
   }
 
   #writer(): Writing {

@@ -9,6 +9,7 @@ export const LAYOUT = {
   segments: 'segments',
   runs: 'runs',
   archives: 'archives',
+  search: 'search',
   attachments: 'attachments',
   damaged: 'damaged',
   scratch: 'scratch',
@@ -19,6 +20,7 @@ export const TEMPORARY = '.tmp';
 const SEGMENT = /^(\d{4,})\.jsonl$/;
 const ARCHIVE = /^(\d{4,})\.tka$/;
 const RUN = /^(\d{4,})\.run$/;
+const FILTER = /^\d{12,}\.words$/;
 
 export function segmentName(number: number): string {
   return `${String(number).padStart(4, '0')}.jsonl`;
@@ -35,6 +37,15 @@ export function archiveNumbers(names: readonly string[]): readonly number[] {
 
 export function runName(number: number): string {
   return `${String(number).padStart(4, '0')}.run`;
+}
+
+/** The file of filters whose first line has this number. */
+export function filterName(line: number): string {
+  return `${String(line).padStart(12, '0')}.words`;
+}
+
+export function isFilter(name: string): boolean {
+  return FILTER.test(name);
 }
 
 /** The numbers of the segments among some names, in order. */

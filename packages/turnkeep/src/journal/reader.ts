@@ -38,13 +38,14 @@ export class Reader {
   }
 
   async #refreshOnce(): Promise<boolean> {
-    const { fs, directory, folds, segments } = this.#parts;
+    const { fs, directory, folds, segments, filters } = this.#parts;
     const fold = readWhole(fs, `${directory}/${LAYOUT.fold}`)?.toString('latin1') ?? 'none';
     const isNew = fold !== this.#fold;
     if (isNew) {
       const { rewrites } = folds.state;
       folds.load();
       if (rewrites !== folds.state.rewrites) segments.forget();
+      filters.forgetLoaded();
       this.#fold = fold;
       this.#position = folds.position;
     }

@@ -22,8 +22,8 @@ interface LinePlace {
 
 /**
  * Takes out of all files what lines say and may say no more. First the index is folded: it must not need the lines. Then
- * each segment is rewritten as one, in order, so that what a line takes away is never revived by an earlier one; at last
- * the runs are merged into one, without what was removed.
+ * each segment is rewritten as one, in order, so that what a line takes away is never revived by an earlier one; the filters
+ * of such lines go, and at last the runs are merged into one, without what was removed.
  */
 export async function scrub(
   parts: StoreParts,
@@ -42,6 +42,7 @@ export async function scrub(
       await rewrite(parts, segment, places);
     });
   }
+  await parts.filters.forget(pending);
   for (const [segment, places] of pending) {
     for (const { byte } of places) index.put(namespace, NO_CONVERSATION, INDEX.scrub(segment, byte), null);
   }

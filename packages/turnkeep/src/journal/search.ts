@@ -3,44 +3,127 @@ import type { ConversationId, NamespaceId } from '../core/ids.ts';
 import { numbersIn } from '../core/keys.ts';
 import { assertCertain, doubtful } from './doubts.ts';
 import type { Doubt } from './doubts.ts';
+import { FilterProbe } from './filter-probe.ts';
 import { INDEX, NO_CONVERSATION } from './index-keys.ts';
 import type { IndexState } from './index-state.ts';
+import { LineCheck } from './line-check.ts';
+import { unpackPlace } from './place.ts';
+import type { Place } from './place.ts';
 import type { StoreParts } from './store-parts.ts';
 
-/** Lines that one call looks at, those of other conversations included. */
-const SLICE_LINES = 4_096;
+/** Bytes of lines that one call looks at: some 20 ms. */
+const SLICE_BYTES = 4_194_304;
+/** What else it does, as bytes that would take as long: to pass a line, or a stretch that a filter rules out. */
+const PASSED_LINE = 1_024;
+const PASSED_STRETCH = 8_192;
 
 /**
- * Every commit may hold a match, newest first: core looks into each. A page ends behind lines that are lost; who goes on
- * from there is told (`corrupt`).
+ * Commits that may hold a match, newest first: core looks into each. Stretches of the log that a filter rules out are passed
+ * over; of the others come the lines in which the text stands somewhere, and those that cannot be read. A page ends behind
+ * lines that are lost; who goes on from there is told (`corrupt`).
  */
-export function searchCandidates(
-  { index, folds }: StoreParts,
-  namespace: NamespaceId,
-  query: SearchQuery,
-): SearchCandidates {
+export function searchCandidates(parts: StoreParts, namespace: NamespaceId, query: SearchQuery): SearchCandidates {
+  const { index, folds, filters, segments } = parts;
   const { conversationId, limit } = query;
   const { doubts } = folds.state;
   const owners = conversationId === undefined ? undefined : lineage(index, namespace, conversationId);
   for (const owner of owners ?? []) assertCertain(doubts, owner);
   const before = query.before === undefined ? Infinity : Number(query.before);
   const gap = owners ? undefined : newestBelow(doubts, before);
-  const range = {
-    from: INDEX.feed(gap ? gap.to + 1 : 0),
-    to: before === Infinity ? INDEX.feedEnd : INDEX.feed(before),
-    reverse: true,
-  };
   const places: SearchPlace[] = [];
+  const probe = new FilterProbe(filters, query.text);
+  const check = new LineCheck(segments, query.text);
   let seen = 0;
-  for (const { key, value } of index.entries(namespace, NO_CONVERSATION, range)) {
-    if (places.length >= limit || seen >= SLICE_LINES) return { places, next: String(lineNumber(key) + 1) };
-    seen += 1;
-    const [conversation, version] = value as readonly [ConversationId, number];
-    if (owners && !owners.has(conversation)) continue;
-    places.push({ conversationId: conversation, version, cursor: String(lineNumber(key)) });
+  try {
+    const lines = new Lines(index, namespace, gap ? gap.to + 1 : 0);
+    for (const step of lines.down(before, probe)) {
+      if (places.length >= limit || seen >= SLICE_BYTES) return { places, next: String(step.n + 1) };
+      if (step.kind === 'passed') {
+        seen += PASSED_STRETCH;
+        continue;
+      }
+      const place = owners?.has(step.conversationId) === false ? undefined : lines.place(step);
+      seen += place?.length ?? PASSED_LINE;
+      if (!place || !check.mayHold(place)) continue;
+      places.push({ conversationId: step.conversationId, version: step.version, cursor: String(step.n) });
+    }
+  } finally {
+    probe.close();
   }
   if (gap && places.length === 0) throw doubtful(gap);
   return gap ? { places, next: String(gap.to + 1) } : { places };
+}
+
+interface Line {
+  readonly kind: 'line';
+  readonly n: number;
+  readonly conversationId: ConversationId;
+  readonly version: number;
+}
+
+/** The lines of a stretch were passed over, from a number downwards. */
+interface Passed {
+  readonly kind: 'passed';
+  readonly n: number;
+}
+
+/** The commits of a namespace by the numbers of their lines. */
+class Lines {
+  readonly #index: IndexState;
+  readonly #namespace: NamespaceId;
+  readonly #from: number;
+
+  constructor(index: IndexState, namespace: NamespaceId, from: number) {
+    this.#index = index;
+    this.#namespace = namespace;
+    this.#from = from;
+  }
+
+  /** Those below a number that no filter rules out, and where it does; downwards. */
+  *down(before: number, probe: FilterProbe): Generator<Line | Passed> {
+    for (let below: number | undefined = before; below !== undefined;) {
+      let next: number | undefined;
+      for (const line of this.#below(below)) {
+        const stretch = probe.excluding(line.n);
+        if (!stretch) {
+          yield line;
+          continue;
+        }
+        yield { kind: 'passed', n: line.n };
+        yield* this.#unreadable(stretch.unreadable, line.n);
+        next = stretch.start.n + 1;
+        break;
+      }
+      below = next;
+    }
+  }
+
+  /** Where a line stands. */
+  place({ conversationId, version }: Line): Place | undefined {
+    const row = this.#index.get(this.#namespace, conversationId, INDEX.place(version));
+    return row && unpackPlace(row);
+  }
+
+  *#below(before: number): Generator<Line> {
+    const to = before === Infinity ? INDEX.feedEnd : INDEX.feed(before);
+    const range = { from: INDEX.feed(this.#from), to, reverse: true };
+    for (const { key, value } of this.#index.entries(this.#namespace, NO_CONVERSATION, range))
+      yield lineOf(lineNumber(key), value);
+  }
+
+  /** Of lines whose words could not be read, the namespace's own up to a number. */
+  *#unreadable(numbers: readonly number[], upTo: number): Generator<Line> {
+    for (const n of numbers.toReversed()) {
+      if (n > upTo || n < this.#from) continue;
+      const value = this.#index.get(this.#namespace, NO_CONVERSATION, INDEX.feed(n));
+      if (value) yield lineOf(n, value);
+    }
+  }
+}
+
+function lineOf(n: number, value: readonly unknown[]): Line {
+  const [conversationId, version] = value as readonly [ConversationId, number];
+  return { kind: 'line', n, conversationId, version };
 }
 
 /** Of the lost lines below a number those that a search from there meets first. */

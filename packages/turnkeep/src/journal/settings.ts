@@ -9,6 +9,8 @@ export interface JournalSettings {
   readonly cacheBytes: number;
   /** Runs of about one size that are merged into one. */
   readonly mergeRuns: number;
+  /** Lines that have a filter for searches in common, by their bytes. */
+  readonly filterBytes: number;
 }
 
 export const DEFAULT_SETTINGS: JournalSettings = {
@@ -17,4 +19,5 @@ export const DEFAULT_SETTINGS: JournalSettings = {
   segmentBytes: 67_108_864,
   cacheBytes: 16_777_216,
   mergeRuns: 4,
+  filterBytes: 524_288,
 };

@@ -1,5 +1,6 @@
 import { Damaged } from './damaged.ts';
 import type { FileSystem } from './file-system.ts';
+import { Filters } from './filters.ts';
 import { FoldKeeper } from './fold-keeper.ts';
 import { IndexState } from './index-state.ts';
 import { LAYOUT } from './layout.ts';
@@ -20,12 +21,14 @@ export interface StoreParts {
   readonly folds: FoldKeeper;
   readonly segments: Segments;
   readonly damaged: Damaged;
+  readonly filters: Filters;
 }
 
 export function storeParts(fs: FileSystem, directory: string, store: string, settings: JournalSettings): StoreParts {
   const index = new IndexState();
   const segmentsDirectory = `${directory}/${LAYOUT.segments}`;
   const archivesDirectory = `${directory}/${LAYOUT.archives}`;
+  const segments = new Segments({ fs, segmentsDirectory, archivesDirectory, store });
   return {
     fs,
     directory,
@@ -35,7 +38,8 @@ export function storeParts(fs: FileSystem, directory: string, store: string, set
     settings,
     index,
     folds: new FoldKeeper(fs, directory, store, index, settings),
-    segments: new Segments({ fs, segmentsDirectory, archivesDirectory, store }),
+    segments,
     damaged: new Damaged(fs, directory),
+    filters: new Filters(fs, directory, store, segments),
   };
 }

@@ -28,6 +28,7 @@ export async function verifyFiles(
     ...(await segmentFaults(parts, end, signal)),
     ...(await archiveFaults(parts, signal)),
     ...(await runFaults(parts, signal)),
+    ...(await filterFaults(parts, signal)),
     ...parts.folds.state.doubts.map(({ place, reason }) => fault('lost', place, reason)),
     ...parts.damaged
       .list()
@@ -118,6 +119,16 @@ async function runFaults({ index }: StoreParts, signal: AbortSignal | undefined)
       await othersTurn();
       signal?.throwIfAborted();
     }
+  }
+  return faults;
+}
+
+async function filterFaults({ filters }: StoreParts, signal: AbortSignal | undefined): Promise<readonly StoreFault[]> {
+  const faults: StoreFault[] = [];
+  for (const problem of filters.check()) {
+    if (problem) faults.push(fault('index', `${LAYOUT.search}/${problem.name}`, problem.reason));
+    await othersTurn();
+    signal?.throwIfAborted();
   }
   return faults;
 }

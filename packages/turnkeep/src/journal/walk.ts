@@ -24,6 +24,8 @@ export interface Flaw {
 export interface FoundLine extends Stretch {
   readonly kind: 'line';
   readonly meta: LineMeta;
+  /** Absent where they are damaged. */
+  readonly words?: Buffer | undefined;
   /** Set where the words are damaged; what the line says apart from them is whole. */
   readonly flaw?: Flaw | undefined;
 }
@@ -91,7 +93,8 @@ function partsOf(bytes: Buffer, start: number, end: number, place: LinePlace): r
     const stretch = { segment, byte: base + part.start, length: part.end - part.start, next };
     const flaw = 'reason' in part ? { reason: part.reason, ended: ended || part.end < end } : undefined;
     const meta = 'meta' in part ? readMeta(part.meta) : part.soundMeta && readMeta(part.soundMeta);
-    if (meta?.store === store) return { kind: 'line', ...stretch, meta, flaw };
+    if (meta?.store === store)
+      return { kind: 'line', ...stretch, meta, words: 'words' in part ? part.words : undefined, flaw };
     if (flaw && !meta) return { kind: 'gap', ...stretch, flaw, names: namesIn(bytes, part.start, part.end, store) };
     return { kind: 'gap', ...stretch, flaw: { reason: 'it is a line of another store', ended: true }, names: [] };
   });
