@@ -9,7 +9,14 @@ import { breaches, contents } from './law.ts';
 import { erasureOf, redactionOf, sha256, turnOf } from './turns.ts';
 
 const DIRECTORY = '/store';
-const SETTINGS = { foldCommits: 3, foldBytes: 4_000, segmentBytes: 12_000, mergeRuns: 2, cacheBytes: 100_000 };
+const SETTINGS = {
+  foldCommits: 3,
+  foldBytes: 4_000,
+  segmentBytes: 12_000,
+  mergeRuns: 2,
+  cacheBytes: 100_000,
+  filterBytes: 3_000,
+};
 const KINDS: readonly FaultKind[] = ['death', 'short', 'sync', 'EIO', 'ENOSPC', 'EMFILE', 'full_for_a_while'];
 const CONVERSATIONS = ['a', 'b', 'c', 'd'];
 const TURNS = 3;

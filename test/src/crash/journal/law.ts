@@ -1,5 +1,6 @@
 import type { Backend, Envelope, RowReader } from 'turnkeep/core';
 import { MemoryBackend } from 'turnkeep/memory';
+import { Ledger } from '../../../../packages/turnkeep/dist/ledger/ledger.js';
 import { NAMESPACE, sha256 } from './turns.ts';
 
 /**
@@ -48,7 +49,26 @@ export async function breaches(backend: Backend, sent: Sent): Promise<readonly s
   await backend.collect(NAMESPACE);
   if ((await contents(backend)) !== (await contents(reference)))
     faults.push('the store differs from the reference after the same commits');
+  for (const text of SEARCHED)
+    if ((await hits(backend, text)) !== (await hits(reference, text)))
+      faults.push(`a search for ${text} finds something else`);
   return faults;
+}
+
+/** What nearly all turns say, what a few do, and what none does. */
+const SEARCHED = ['words and more', 'user 1 of b', 'no such words'];
+
+/** The hits of a search, as text. */
+async function hits(backend: Backend, text: string): Promise<string> {
+  const surroundings = { sha256, now: () => 0, nonce: () => '' };
+  const space = new Ledger(backend, surroundings, () => '').namespace(NAMESPACE);
+  const found: string[] = [];
+  for (let after: string | undefined; ;) {
+    const page = await space.search(text, { limit: 100, after });
+    found.push(...page.hits.map(({ conversationId, messageId }) => `${conversationId} ${messageId}`));
+    if (page.next === null) return found.join();
+    after = page.next;
+  }
 }
 
 async function referenceOf(held: readonly string[], sent: Sent): Promise<MemoryBackend> {

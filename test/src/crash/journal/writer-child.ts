@@ -3,7 +3,7 @@ import { sha256, turnOf } from './turns.ts';
 
 /** Writes turns of several conversations at once until it is killed, and says each when it was told that it is durable. */
 const [directory = '', conversations = '1', from = '0'] = process.argv.slice(2);
-const settings = { foldCommits: 16, foldBytes: 40_000, segmentBytes: 200_000, mergeRuns: 3 };
+const settings = { foldCommits: 16, foldBytes: 40_000, segmentBytes: 200_000, mergeRuns: 3, filterBytes: 30_000 };
 const backend = await openJournal(directory, { settings, sha256 });
 
 async function write(conversation: string): Promise<never> {
