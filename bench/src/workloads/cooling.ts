@@ -12,7 +12,7 @@ const MESSAGES_A_COMMIT = 20;
 /** Maintenance that often, as a store at work has it: what cooling frees is there for what comes next. */
 const COMMITS_A_MAINTENANCE = 50;
 /** What is derived to be searched weighs apart. */
-const SEARCH_FILES = /-search/;
+const SEARCH_FILES = /-search|\.words$/;
 
 type Backend = 'sqlite' | 'journal' | 'postgres';
 
