@@ -7,6 +7,7 @@ import { storeError } from './driver-errors.ts';
 import { decideGroup } from './group.ts';
 import type { Job } from './group.ts';
 import { enterNamespace } from './sql/transaction.ts';
+import { conversationsOf } from './read-plan.ts';
 import type { Store } from './store.ts';
 
 /** A commit names its conversations; what it comes upon further is asked for again, so often at most. */
@@ -14,11 +15,11 @@ const TRIES = 4;
 
 /** Decides and writes a commit within a transaction that somebody else began and will end. */
 export async function commitOn(store: Store, connection: Connection, envelope: Envelope): Promise<Receipt> {
-  const alsoLock = new Set<ConversationId>();
+  const locks = new Set(conversationsOf(envelope.commit));
   try {
-    for (let tries = 0, known = 0; tries < TRIES; tries = alsoLock.size > known ? 0 : tries + 1) {
-      known = alsoLock.size;
-      const receipt = await tryOn(store, connection, { envelope, alsoLock }, alsoLock);
+    for (let tries = 0, known = 0; tries < TRIES; tries = locks.size > known ? 0 : tries + 1) {
+      known = locks.size;
+      const receipt = await tryOn(store, connection, { envelope, locks: [...locks] }, locks);
       if (receipt) return receipt;
     }
   } catch (error) {
@@ -32,7 +33,7 @@ async function tryOn(
   store: Store,
   connection: Connection,
   job: Job,
-  alsoLock: Set<ConversationId>,
+  locks: Set<ConversationId>,
 ): Promise<Receipt | undefined> {
   const { namespace } = job.envelope.commit;
   const group = await decideGroup(store, connection, namespace, [job], {
@@ -46,6 +47,6 @@ async function tryOn(
   assert(outcome, 'every commit of a group has an outcome');
   if (outcome.kind === 'done') return outcome.receipt;
   if (outcome.kind === 'failed') throw outcome.error;
-  if (outcome.kind === 'needs') for (const id of outcome.conversations) alsoLock.add(id);
+  if (outcome.kind === 'needs') for (const id of outcome.conversations) locks.add(id);
   return undefined;
 }

@@ -12,7 +12,7 @@ import { drawNumber } from './conversation-number.ts';
 import type { Connection, SqlRow, Statement } from './driver.ts';
 import { KnownRows } from './known-rows.ts';
 import { Loader, storedHead } from './loader.ts';
-import { conversationsOf, readPlan } from './read-plan.ts';
+import { readPlan } from './read-plan.ts';
 import { attempt } from './reading.ts';
 import { Snapshot } from './snapshot.ts';
 import { addHeads } from './sql/add-heads.ts';
@@ -26,8 +26,8 @@ import type { Held } from './write-batch.ts';
 /** A commit as a group takes it. */
 export interface Job {
   readonly envelope: Envelope;
-  /** Conversations to lock besides those that the commit names: an earlier try came upon them. */
-  readonly alsoLock: ReadonlySet<ConversationId>;
+  /** The conversations whose heads it locks, its own first: those that it names, and those that an earlier try came upon. */
+  readonly locks: readonly ConversationId[];
 }
 
 /** What became of a commit in its group. */
@@ -116,7 +116,7 @@ class Group<J extends Job> implements DecidedGroup<J> {
 
   async lock(jobs: readonly J[], { enter, wait, exists }: GroupOptions): Promise<void> {
     const own = distinct(jobs.map(({ envelope }) => envelope.commit.conversationId));
-    const all = distinct(jobs.flatMap(locksOf)).sort();
+    const all = distinct(jobs.flatMap(({ locks }) => locks)).sort();
     const others = all.filter((id) => !own.includes(id));
     const maybeNew = [...own, ...others.filter(isShelf)].filter((id) => !exists(id)).sort();
     const { schema } = this.#store;
@@ -132,7 +132,7 @@ class Group<J extends Job> implements DecidedGroup<J> {
     if (others.length > 0) this.#noteAbsent(others, answers.shift() ?? []);
     this.#open = jobs.filter((job) => {
       if (this.#isBehind(job)) return false;
-      const isReady = locksOf(job).every((id) => this.#isSettled(id));
+      const isReady = job.locks.every((id) => this.#isSettled(id));
       if (!isReady) this.#postpone(job, { kind: 'busy' });
       return isReady;
     });
@@ -163,7 +163,7 @@ class Group<J extends Job> implements DecidedGroup<J> {
     const held = new Set<ConversationId>();
     for (const job of this.#open) {
       if (this.#isBehind(job)) continue;
-      const conversations = locksOf(job);
+      const conversations = job.locks;
       const ask = conversations.some((id) => held.has(id)) ? 'behind' : this.#decideJob(job);
       if (ask === undefined) continue;
       if (ask !== 'behind') missing.push(ask);
@@ -193,7 +193,7 @@ class Group<J extends Job> implements DecidedGroup<J> {
   /** An erasure comes upon one sub-agent after the other: the others of those that it holds are locked with the first. */
   #subAgentsOf(job: J): readonly ConversationId[] {
     if (job.envelope.commit.changes[0]?.kind !== 'conversation.erase') return [];
-    return locksOf(job).flatMap((id) => {
+    return job.locks.flatMap((id) => {
       const found = attempt(this.#snapshot, () => scanPrefix(this.#overlay, id, TABLES.spawned));
       return 'result' in found ? found.result.map(({ key }) => afterSeparator(key) as ConversationId) : [];
     });
@@ -219,11 +219,11 @@ class Group<J extends Job> implements DecidedGroup<J> {
   /** Not in this group: what follows in its conversations is for a later one, too. */
   #postpone(job: J, outcome: Outcome): void {
     this.outcomes.set(job, outcome);
-    for (const id of locksOf(job)) if (!isShelf(id)) this.#postponed.add(id);
+    for (const id of job.locks) if (!isShelf(id)) this.#postponed.add(id);
   }
 
   #isBehind(job: J): boolean {
-    const isBehind = locksOf(job).some((id) => this.#postponed.has(id));
+    const isBehind = job.locks.some((id) => this.#postponed.has(id));
     if (isBehind) this.#postpone(job, { kind: 'behind' });
     return isBehind;
   }
@@ -253,11 +253,6 @@ class Group<J extends Job> implements DecidedGroup<J> {
   #isSettled(id: ConversationId): boolean {
     return this.#held.has(id) || this.#snapshot.stored(id) === null;
   }
-}
-
-/** The conversations whose heads a commit locks. */
-export function locksOf({ envelope, alsoLock }: Job): readonly ConversationId[] {
-  return [...conversationsOf(envelope.commit), ...alsoLock];
 }
 
 function distinct<Value>(values: readonly Value[]): Value[] {

@@ -5,7 +5,6 @@ import { Overlay } from '../core/overlay.ts';
 import type { Session, Statement } from './driver.ts';
 import { driverFault } from './driver-errors.ts';
 import type { Outcome } from './group.ts';
-import { locksOf } from './group.ts';
 import { KeptRows, NotKept } from './kept-rows.ts';
 import type { Absent } from './kept-rows.ts';
 import type { RecentConversations } from './recent-conversations.ts';
@@ -104,7 +103,7 @@ class KeptGroup {
   }
 
   decide(job: WaitingCommit): void {
-    const conversations = locksOf(job);
+    const conversations = job.locks;
     const decision = conversations.some((id) => !this.#isKept(id)) ? undefined : this.#tryToDecide(job);
     if (decision?.outcome !== 'write' || this.batch.notHeld(decision.writes).length > 0) {
       for (const id of conversations) this.left.add(id);

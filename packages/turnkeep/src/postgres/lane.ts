@@ -132,7 +132,7 @@ export class Lane {
         if (job.waitsInLine) this.#rest([job], RETRY_MS);
         break;
       case 'needs':
-        for (const id of outcome.conversations) job.alsoLock.add(id);
+        job.lockAlso(outcome.conversations);
         break;
     }
     job.waitsInLine = true;

@@ -11,11 +11,9 @@ import { conversationsOf } from './read-plan.ts';
 /** A commit from its call to its answer, over as many tries as it takes. */
 export class WaitingCommit implements Job {
   readonly envelope: Envelope;
-  readonly alsoLock: Set<ConversationId> = new Set<ConversationId>();
   readonly answer: Promise<Receipt>;
   readonly #since = monotonicNow();
   readonly #settlers: { readonly resolve: (receipt: Receipt) => void; readonly reject: (error: Error) => void };
-  readonly #named: readonly ConversationId[];
   /** The conversations that it names: it is decided after every earlier commit of one of them. Shelves are none. */
   readonly orderedBy: readonly ConversationId[];
   /** A transaction is at work on it, or it rests until it is tried again, or neither. */
@@ -28,14 +26,15 @@ export class WaitingCommit implements Job {
   groupLimit: number = Number.MAX_SAFE_INTEGER;
   /** Transactions that held it and failed. */
   tries = 0;
+  #locks: readonly ConversationId[];
   /** True once a write was sent whose outcome was never heard. */
   #maybeWritten = false;
   #settled = false;
 
   constructor(envelope: Envelope) {
     this.envelope = envelope;
-    this.#named = conversationsOf(envelope.commit);
-    this.orderedBy = this.#named.filter((id) => !isShelf(id));
+    this.#locks = conversationsOf(envelope.commit);
+    this.orderedBy = this.#locks.filter((id) => !isShelf(id));
     let settlers;
     this.answer = new Promise<Receipt>((resolve, reject) => {
       settlers = { resolve, reject };
@@ -49,7 +48,11 @@ export class WaitingCommit implements Job {
 
   /** The heads that it locks, as far as is known. */
   get locks(): readonly ConversationId[] {
-    return this.alsoLock.size === 0 ? this.#named : [...this.#named, ...this.alsoLock];
+    return this.#locks;
+  }
+
+  lockAlso(conversations: readonly ConversationId[]): void {
+    this.#locks = [...new Set([...this.#locks, ...conversations])];
   }
 
   get isSettled(): boolean {

@@ -242,6 +242,12 @@ export const search: readonly ConformanceCase[] = [
     await store.commit('c', [append(says('user', 'a late needle', 'last'))]);
     same(await find(store, 'needle'), ['c/last', 'c/n3'], 'the hits later');
   }),
+  given('R4', 'it finds what a commit says once words of it were redacted', async (store) => {
+    await store.commit('c', [append(says('user', 'a needle', 'a')), append(says('user', 'another needle', 'b'))]);
+    same(await find(store, 'needle'), ['c/b', 'c/a'], 'the hits');
+    await store.commit('c', [{ kind: 'message.redact', messageId: 'a', reason: 'a name' }]);
+    same(await find(store, 'needle'), ['c/b'], 'the hits without what was redacted');
+  }),
   given(
     'R4',
     'it looks into text, reasoning, refusals, tool names, inputs, outputs, sources and titles',
