@@ -6,7 +6,7 @@ import { memberPath } from './json.ts';
 import type { Json } from './json.ts';
 import { LIMITS } from './limits.ts';
 import type { LimitName } from './limits.ts';
-import type { Author, MessageNotes, NewMessage, Part, ToolResultPart } from './message.ts';
+import type { Author, MessageNotes, NewMessage, Part, Role, ToolResultPart } from './message.ts';
 import { callsOf } from './message.ts';
 
 /**
@@ -203,8 +203,16 @@ const notes = {
 
 export const messageNotes: z.ZodType<MessageNotes> = z.strictObject(notes);
 
+const role: z.ZodType<Role> = z.enum(['user', 'assistant', 'system', 'developer', 'tool']);
+
+/** What a message says, whatever else it holds, as a stored one does. No limits: it is not to be stored. */
+export const saidMessage: z.ZodType<Pick<NewMessage, 'role' | 'parts'>> = z.looseObject({
+  role,
+  parts: z.array(part),
+});
+
 export const newMessage: z.ZodType<NewMessage> = z.strictObject({
-  role: z.enum(['user', 'assistant', 'system', 'developer', 'tool']),
+  role,
   parts,
   ...notes,
   messageId: id.optional(),

@@ -146,7 +146,7 @@ function ownResult(call: ToolCallPart, message: MessageContent, context: RenderC
 function toolBlock(call: ToolCallPart, result: ToolResultPart | undefined, context: RenderContext): JsonObject {
   const { as, state, input: hasInput } = keptBy(call, NAME);
   const type = as === 'tool' ? `tool-${call.name}` : 'dynamic-tool';
-  const input = hasInput === false ? undefined : inputValue(call);
+  const input = hasInput === false ? undefined : inputValue(call, context);
   const toolName = type === 'dynamic-tool' ? call.name : undefined;
   const said = { type, toolName, toolCallId: call.callId, state: state ?? 'input-available', input };
   if (!result) return present(said);

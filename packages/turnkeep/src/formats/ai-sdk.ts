@@ -255,7 +255,7 @@ function blockOf(part: Part, context: RenderContext = QUIET): JsonObject | undef
     case 'refusal':
       return undefined;
     case 'tool_call':
-      return callBlock(part);
+      return callBlock(part, context);
     case 'tool_result':
       return resultBlock(part, context);
     case 'file':
@@ -265,13 +265,13 @@ function blockOf(part: Part, context: RenderContext = QUIET): JsonObject | undef
   }
 }
 
-function callBlock(part: ToolCallPart): JsonObject {
+function callBlock(part: ToolCallPart, context: RenderContext): JsonObject {
   const providerExecuted = part.executedBy === 'provider' ? true : undefined;
   return present({
     type: 'tool-call',
     toolCallId: part.callId,
     toolName: part.name,
-    input: inputValue(part),
+    input: inputValue(part, context),
     providerExecuted,
   });
 }

@@ -198,7 +198,7 @@ function blockOf(part: Part, context: RenderContext = QUIET): Json | undefined {
         type: keptBy(part, NAME)['as'] ?? 'tool_use',
         id: part.callId,
         name: part.name,
-        input: objectInput(part),
+        input: objectInput(part, context),
       };
     case 'tool_result':
       return resultBlock(part, context);
@@ -217,8 +217,8 @@ function ownCitations({ citations }: TextPart, context: RenderContext): readonly
 }
 
 /** Anthropic takes an object as input; any other value becomes the one member of one. */
-function objectInput(part: ToolCallPart): Json {
-  const value = inputValue(part);
+function objectInput(part: ToolCallPart, context: RenderContext): Json {
+  const value = inputValue(part, context);
   return isObject(value) ? value : { input: value };
 }
 

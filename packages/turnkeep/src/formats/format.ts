@@ -1,6 +1,7 @@
 import { TurnkeepError } from '../core/errors.ts';
 import { idProblem } from '../core/ids.ts';
-import { parseJson } from '../core/json.ts';
+import { memberPath, parseJson } from '../core/json.ts';
+import { assertShape, saidMessage } from '../core/shapes.ts';
 import type { Json, JsonObject } from '../core/json.ts';
 import { sameJson } from '../core/encoding.ts';
 import type { MessageContent, NewMessage, Part, Role, ToolCallPart, ToolResultPart } from '../core/message.ts';
@@ -78,11 +79,13 @@ export function formatOf(codec: Codec): Format {
     name: codec.name,
     parse: (messages) => listOf(messages).map((native) => parseOne(codec, native)),
     render(messages, options = {}) {
+      assertMessages(messages);
+      assertOptions(options);
       const leftOut: LeftOut[] = [];
       const paired = pairing(messages);
       const rendered = messages.flatMap((message, at) => {
         const leave = (what: string, why: LeftOut['why']) => void leftOut.push({ message: at, what, why });
-        const attachmentUrl = (digest: string) => options.attachmentUrl?.(digest);
+        const attachmentUrl = (digest: string) => urlFrom(options, digest);
         return renderOne(codec, message, { ...paired(message), leave, attachmentUrl });
       });
       return { messages: rendered, leftOut };
@@ -92,12 +95,50 @@ export function formatOf(codec: Codec): Format {
 
 function listOf(messages: unknown): readonly JsonObject[] {
   const list = parseJson(messages, 'messages');
-  if (!Array.isArray(list))
-    throw new TurnkeepError('invalid_value', { path: 'messages', reason: 'a list is asked for' });
+  if (!Array.isArray(list)) throw invalid('messages', 'a list is asked for');
   return list.map((native: Json, at) => {
     if (isObject(native)) return native;
-    throw new TurnkeepError('invalid_value', { path: `messages[${at}]`, reason: 'a message is an object' });
+    throw invalid(`messages[${at}]`, 'a message is an object');
   });
+}
+
+function assertMessages(messages: unknown): void {
+  if (!Array.isArray(messages)) throw invalid('messages', 'a list is asked for');
+  messages.forEach((message: unknown, at) => assertShape(saidMessage, message, `messages[${at}]`));
+  assertJson(messages, 'messages', PART_LEVEL);
+}
+
+/** Levels from a list of messages down to a part, and to what a message keeps for a format. */
+const PART_LEVEL = 3;
+
+/** Throws what `parseJson` throws for values so many levels down: what was parsed lies deeper in ours than in theirs. */
+function assertJson(value: unknown, path: string, level: number): void {
+  if (level === 0 || typeof value !== 'object' || value === null) {
+    if (value !== undefined) parseJson(value, path);
+    return;
+  }
+  for (const [key, member] of Object.entries(value)) {
+    assertJson(member, Array.isArray(value) ? `${path}[${key}]` : memberPath(path, key), level - 1);
+  }
+}
+
+function assertOptions(options: unknown): void {
+  if (!isObject(options)) throw invalid('options', 'an object is asked for');
+  for (const [name, value] of Object.entries(options as object)) {
+    if (name !== 'attachmentUrl') throw invalid(memberPath('options', name), 'no option is called so');
+    if (value !== undefined && typeof value !== 'function')
+      throw invalid('options.attachmentUrl', 'a function is asked for');
+  }
+}
+
+function urlFrom({ attachmentUrl }: RenderOptions, digest: string): string | undefined {
+  const url: unknown = attachmentUrl?.(digest);
+  if (url === undefined || typeof url === 'string') return url;
+  throw invalid('options.attachmentUrl', 'it answers a URL, or undefined');
+}
+
+function invalid(path: string, reason: string): TurnkeepError<'invalid_value'> {
+  return new TurnkeepError('invalid_value', { path, reason });
 }
 
 function parseOne(codec: Codec, native: JsonObject): NewMessage {
@@ -123,7 +164,10 @@ function givesBack(codec: Codec, message: NewMessage, native: JsonObject): boole
 function renderOne(codec: Codec, message: MessageContent, context: RenderContext): readonly JsonObject[] {
   const [first] = message.parts;
   if (message.parts.length === 1 && first?.type === 'opaque' && first.kind === wholeKind(codec)) {
-    return [first.value as JsonObject]; // only parseOne makes one, of an object
+    if (isObject(first.value)) return [first.value];
+    // Whoever made it: it is no message of theirs.
+    context.leave(first.kind, 'private');
+    return [];
   }
   reportForeign(codec, message, context);
   return codec.render(message, context);

@@ -3,6 +3,7 @@ import { isTurnkeepError } from '../core/errors.ts';
 import type { MessageContent } from '../core/message.ts';
 import { newMessage } from '../core/shapes.ts';
 import { aiSdk, aiSdkUi, anthropic, FORMATS, openaiChat, openaiResponses } from './index.ts';
+import type { RenderOptions } from './index.ts';
 
 const call = (callId: string, input: object = { city: 'Oslo' }) =>
   ({ type: 'tool_call', callId, name: 'weather', input: input as { city: string } }) as const;
@@ -220,7 +221,12 @@ describe('crossing from one provider to another', () => {
   });
 
   test('a file goes where it can, by its URL, its bytes or its name', () => {
-    const file = { type: 'file', mediaType: 'image/png', name: 'cat.png', source: { attachment: 'sha' } } as const;
+    const file = {
+      type: 'file',
+      mediaType: 'image/png',
+      name: 'cat.png',
+      source: { attachment: 'a'.repeat(64) },
+    } as const;
     const message: MessageContent = { role: 'user', parts: [file] };
     const attachmentUrl = () => 'data:image/png;base64,AAAA';
     expect(anthropic.render([message], { attachmentUrl }).messages).toEqual([
@@ -246,6 +252,100 @@ describe('crossing from one provider to another', () => {
       for (const [at, part] of parts.entries()) {
         const { messages, leftOut } = format.render([{ role: 'assistant', parts: [part] }]);
         expect(messages.length + leftOut.length, `${format.name} ${part.type} ${at}`).toBeGreaterThan(0);
+      }
+    }
+  });
+});
+
+describe('what JavaScript would not say', () => {
+  const crossed = (text: string) => {
+    const call = { id: 'c', type: 'function', function: { name: 'f', arguments: text } };
+    const native = { role: 'assistant', tool_calls: [call] };
+    const messages = openaiChat.parse([native]);
+    expect(openaiChat.render(messages)).toEqual({ messages: [native], leftOut: [] });
+    const { messages: other, leftOut } = anthropic.render(messages);
+    const [block] = other[0]?.['content'] as readonly { readonly input: unknown }[];
+    return { input: block?.input, told: leftOut.map(({ what, why }) => `${what} ${why}`) };
+  };
+  const TOLD = ['tool_call.inputText stand_in'];
+
+  test.each<[string, unknown, readonly string[]]>([
+    ['{"id":2512292042121000001}', { id: '2512292042121000001' }, TOLD],
+    ['{"a":[1,{"n":1e400}]}', { a: [1, { n: '1e400' }] }, TOLD],
+    ['{"__proto__":9007199254740993}', JSON.parse('{"__proto__":"9007199254740993"}'), TOLD],
+    ['{"a":1,"a":2}', { a: 2 }, TOLD],
+    ['{"a":1e400,"a":2}', { input: '{"a":1e400,"a":2}' }, TOLD],
+    ['{"price":19.90, "n":-0}', { price: 19.9, n: -0 }, []],
+    ['not JSON', { input: 'not JSON' }, []],
+  ])('%s crosses as what it says, or is told', (text, input, told) => {
+    expect(crossed(text)).toEqual({ input, told });
+  });
+
+  test('an input that nests without end crosses as text', () => {
+    const text = `{"a":${'['.repeat(20_000)}${']'.repeat(20_000)}}`;
+    expect(crossed(text)).toEqual({ input: { input: text }, told: TOLD });
+  });
+});
+
+describe('what a caller without types may give', () => {
+  const said = [{ type: 'text', text: 'x' }];
+  const refused = (messages: unknown, options: unknown = {}): string => {
+    const paths = Object.values(FORMATS).map((format) => {
+      try {
+        return JSON.stringify(format.render(messages as MessageContent[], options as RenderOptions));
+      } catch (error) {
+        return isTurnkeepError(error, 'invalid_value') ? error.details.path : String(error);
+      }
+    });
+    expect(new Set(paths).size).toBe(1);
+    return paths[0] ?? '';
+  };
+
+  test.each<[unknown, string]>([
+    [undefined, 'messages'],
+    ['x', 'messages'],
+    [{}, 'messages'],
+    [[null], 'messages[0]'],
+    [[{ role: 'user' }], 'messages[0].parts'],
+    [[{ role: 'user', parts: [null] }], 'messages[0].parts[0]'],
+    [[{ role: 'owner', parts: said }], 'messages[0].role'],
+    [[{ role: 'user', parts: [{ type: 'text' }] }], 'messages[0].parts[0].text'],
+    [[{ role: 'user', parts: [{ type: 'file', mediaType: 'a/b' }] }], 'messages[0].parts[0].source'],
+    [[{ role: 'user', parts: [{ type: 'opaque', kind: 'a.b', value: 5n }] }], 'messages[0].parts[0].value'],
+    [[{ role: 'user', parts: said, metadata: { at: new Date(0) } }], 'messages[0].metadata.at'],
+  ])('%# is no list of messages', (messages, path) => {
+    expect(refused(messages)).toBe(path);
+  });
+
+  test.each<[unknown, string]>([
+    [null, 'options'],
+    [{ attachmentUrI: String }, 'options.attachmentUrI'],
+    [{ attachmentUrl: 'https://a.example' }, 'options.attachmentUrl'],
+    [{ attachmentUrl: () => 5 }, 'options.attachmentUrl'],
+  ])('%# are no options', (options, path) => {
+    const attachment = 'a'.repeat(64);
+    expect(
+      refused([{ role: 'user', parts: [{ type: 'file', mediaType: 'image/png', source: { attachment } }] }], options),
+    ).toBe(path);
+  });
+
+  test('an opaque part that only looks like a message of theirs is none', () => {
+    const parts = [{ type: 'opaque' as const, kind: 'anthropic.message', value: 5 }];
+    expect(anthropic.render([{ role: 'user', parts }])).toEqual({
+      messages: [],
+      leftOut: [{ message: 0, what: 'anthropic.message', why: 'private' }],
+    });
+  });
+
+  test('what nests as deep as a value may comes back', () => {
+    for (const depth of [150, 190, 197, 198]) {
+      const value: unknown = JSON.parse(`${'['.repeat(depth)}${']'.repeat(depth)}`);
+      for (const native of [
+        { role: 'user', content: value },
+        { role: 'user', parts: value, content: 'x', y: value },
+      ]) {
+        for (const format of Object.values(FORMATS))
+          expect(format.render(format.parse([native])).messages).toEqual([native]);
       }
     }
   });

@@ -1,5 +1,7 @@
-import { decode } from '../core/encoding.ts';
+import { parseExact, withText } from '../core/exact.ts';
+import type { ExactJson } from '../core/exact.ts';
 import type { Json } from '../core/json.ts';
+import { LIMITS } from '../core/limits.ts';
 import type { FilePart, Part, ToolCallPart, ToolResultPart } from '../core/message.ts';
 import type { FormatName, RenderContext } from './format.ts';
 import { isObject } from './patch.ts';
@@ -9,25 +11,40 @@ export function inputText(call: ToolCallPart): string {
   return call.inputText ?? JSON.stringify(call.input ?? {});
 }
 
-/** The input of a tool call as a value; what is not JSON stays text. */
-export function inputValue(call: ToolCallPart): Json {
-  if (call.inputText === undefined) return call.input ?? {};
-  return jsonOrText(call.inputText);
+/** The most nesting of an input that is given as a value: what stands around it has to fit below the limit, too. */
+const MAX_INPUT_DEPTH = LIMITS.jsonDepth - 20;
+
+/**
+ * The input of a tool call as a value; what is not JSON stays text. A number that no value of JavaScript says becomes its
+ * own text, and a key that stands twice has its last value: both are reported.
+ */
+export function inputValue(call: ToolCallPart, context: RenderContext): Json {
+  const { inputText: text } = call;
+  if (text === undefined) return call.input ?? {};
+  const exact = parsedInput(text);
+  if (!exact) return text;
+  const { value, inexact, hasRepeatedKeys, depth } = exact;
+  if (inexact.length === 0 && !hasRepeatedKeys && depth <= MAX_INPUT_DEPTH) return value;
+  context.leave('tool_call.inputText', 'stand_in');
+  if (depth > MAX_INPUT_DEPTH || (hasRepeatedKeys && inexact.length > 0)) return text;
+  return inexact.reduce((all, number) => withText(all, number.path, number.text), value);
+}
+
+function parsedInput(text: string): ExactJson | undefined {
+  try {
+    return parseExact(text);
+  } catch {
+    // A model's arguments need not be JSON: they stay what they are.
+    return undefined;
+  }
 }
 
 /** A call's input as JSON where its text comes back from it exactly, and as text where it does not. */
 export function inputFrom(text: string): Pick<ToolCallPart, 'input' | 'inputText'> {
-  const value = jsonOrText(text);
-  return isObject(value) && JSON.stringify(value) === text ? { input: value } : { inputText: text };
-}
-
-function jsonOrText(text: string): Json {
-  try {
-    return decode(text);
-  } catch {
-    // A model's arguments need not be JSON: they stay what they are.
-    return text;
-  }
+  const exact = parsedInput(text);
+  const isValue =
+    exact && isObject(exact.value) && exact.depth <= MAX_INPUT_DEPTH && JSON.stringify(exact.value) === text;
+  return isValue ? { input: exact.value } : { inputText: text };
 }
 
 /** The name of the tool that a result is of; the call's id where nobody says it. */

@@ -1,9 +1,9 @@
 import { encode } from '../core/encoding.ts';
-import { setOwn } from '../core/json.ts';
 import type { Json, JsonObject } from '../core/json.ts';
 import { LIMITS } from '../core/limits.ts';
 import type { NewMessage, Part } from '../core/message.ts';
-import type { JsonPath } from './exact.ts';
+import { withText } from '../core/exact.ts';
+import type { JsonPath } from '../core/exact.ts';
 import { importedId } from './ids.ts';
 
 /** A record stays well below its limit: what stands around it is not counted here. */
@@ -121,18 +121,6 @@ function continuation(message: NewMessage, path: JsonPath, number: number, text:
     parts: [{ type: 'text' as const, text }],
   };
   return { ...own, ...(visibility ? { visibility } : {}), ...(occurredAt ? { occurredAt } : {}), metadata };
-}
-
-/** A copy with another text at a path. */
-export function withText(value: Json, path: JsonPath, text: string): Json {
-  const [step, ...deeper] = path;
-  if (step === undefined) return text;
-  if (Array.isArray(value)) return value.map((item: Json, at) => (at === step ? withText(item, deeper, text) : item));
-  const copy: Record<string, Json> = {};
-  for (const [key, member] of Object.entries(value as JsonObject)) {
-    if (member !== undefined) setOwn(copy, key, key === step ? withText(member, deeper, text) : member);
-  }
-  return copy;
 }
 
 /** The value at a path. */

@@ -7,8 +7,8 @@ export type { ClaudeCodeSource, ImportOptions, PlannedCommit, PlanOptions } from
 export { rowsOfMessages } from './claude-code/message.ts';
 export { findSessions } from './claude-code/sessions.ts';
 export type { FoundSessions, SessionPath } from './claude-code/sessions.ts';
-export { parseExact } from './exact.ts';
-export type { ExactJson, InexactNumber, JsonPath } from './exact.ts';
+export { parseExact } from '../core/exact.ts';
+export type { ExactJson, InexactNumber, JsonPath } from '../core/exact.ts';
 export { importedId } from './ids.ts';
 export { JsonlReader } from './jsonl.ts';
 export type { Damage, DamageKind, JsonlCounts, JsonlDamage, JsonlEntry, JsonlOptions, JsonlRecord } from './jsonl.ts';

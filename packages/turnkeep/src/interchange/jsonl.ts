@@ -2,8 +2,8 @@ import { constants, isUtf8 } from 'node:buffer';
 import { assertFits, count, oneOf } from '../ledger/given.ts';
 import type { Checks } from '../ledger/given.ts';
 import { assertBytes } from './byte-source.ts';
-import { endOfString, parseExact } from './exact.ts';
-import type { ExactJson } from './exact.ts';
+import { endOfString, parseExact } from '../core/exact.ts';
+import type { ExactJson } from '../core/exact.ts';
 
 /**
  * What is wrong with a stretch of a file:

@@ -38,7 +38,7 @@ export function builtRequest(policy: FullPolicy, parts: RequestParts): BuiltRequ
   const opening = rendered(parts.opening, format, policy, true);
   const transcript = FORMATS[format].render(
     parts.view.messages.map(({ content }) => content),
-    policy,
+    { attachmentUrl: policy.attachmentUrl },
   );
   const lasting = transcript.messages.map((message): Native => ({ message, isLasting: true }));
   const notes = parts.notes === '' ? [] : rendered([userText(parts.notes)], format, policy, false);
@@ -65,10 +65,10 @@ export function userText(text: string): MessageContent {
 function rendered(
   messages: readonly MessageContent[],
   format: RequestFormat,
-  options: RenderOptions,
+  { attachmentUrl }: RenderOptions,
   isLasting: boolean,
 ): readonly Native[] {
-  return FORMATS[format].render(messages, options).messages.map((message) => ({ message, isLasting }));
+  return FORMATS[format].render(messages, { attachmentUrl }).messages.map((message) => ({ message, isLasting }));
 }
 
 function requestOf({ format, instructions, tools }: FullPolicy, messages: readonly JsonObject[]): ContextRequest {

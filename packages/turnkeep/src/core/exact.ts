@@ -1,4 +1,5 @@
-import type { Json } from '../core/json.ts';
+import { setOwn } from './json.ts';
+import type { Json, JsonObject } from './json.ts';
 
 /** Steps into a value: keys and indexes. */
 export type JsonPath = readonly (string | number)[];
@@ -148,6 +149,18 @@ export function textAt(text: string, wanted: JsonPath): string | undefined {
     if (path.length === wanted.length && path.every((step, at) => step === wanted[at])) found = text.slice(start, end);
   });
   return found;
+}
+
+/** A copy with another text at a path. */
+export function withText(value: Json, path: JsonPath, text: string): Json {
+  const [step, ...deeper] = path;
+  if (step === undefined) return text;
+  if (Array.isArray(value)) return value.map((item: Json, at) => (at === step ? withText(item, deeper, text) : item));
+  const copy: Record<string, Json> = {};
+  for (const [key, member] of Object.entries(value as JsonObject)) {
+    if (member !== undefined) setOwn(copy, key, key === step ? withText(member, deeper, text) : member);
+  }
+  return copy;
 }
 
 /** Calls `visit` for each value of a text that parses, inner values before outer ones. The path is only lent. */
