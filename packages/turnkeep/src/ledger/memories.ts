@@ -111,7 +111,8 @@ export class NamespaceMemories {
 
   /**
    * The memories that answer a query best, in any language and script: by BM25 over words (pairs of characters in scripts
-   * without spaces), case folded; what answers it alike in the order in which it was made; of a query of `LIMITS.queryBytes` at most. Only those that have a term of the query are found, unless vectors say more.
+   * without spaces), case folded; what answers it alike in the order in which it was made; of a query of `LIMITS.queryBytes`
+   * at most. Only those that have a term of the query are found, unless vectors say more.
    */
   async search(query: string, options: MemorySearch = {}): Promise<readonly FoundMemory[]> {
     assertQuery(query, 'query');

@@ -95,10 +95,28 @@ test('a model that gives one id to several calls of a turn has each of them answ
   );
 });
 
+test('a call that comes in pieces, or twice, is not run', async () => {
+  const call = (more: object): Part => ({ type: 'tool_call', callId: 'x', name: 'pay', ...more });
+  for (const pieces of [
+    [call({ inputText: '{"euros":' }), call({ inputText: '{"euros":5}' })],
+    [call({}), call({ input: { euros: 5 } })],
+    [call({ input: { euros: 5 } }), call({ input: { euros: 5 } })],
+  ]) {
+    const { conversation } = opened();
+    let ran = 0;
+    const agent = modelAgent({ model: async () => pieces, tools: { pay: { run: async () => (ran += 1) } } });
+    await expect(conversation.run(ASKED, agent, KEY)).rejects.toMatchObject({
+      code: 'invalid_value',
+      details: { path: 'model model 1' },
+    });
+    expect(ran).toBe(0);
+  }
+});
+
 test('what a provider ran itself is answered by its own result, and models side by side may number alike', async () => {
   const { conversation } = opened();
   const ran = (output: string): readonly Part[] => [
-    { type: 'tool_call', callId: '0', name: 'search', input: {}, executedBy: 'provider' },
+    { type: 'tool_call', callId: '0', name: 'search', input: { for: output }, executedBy: 'provider' },
     { type: 'tool_result', callId: '0', status: 'ok', output },
   ];
   const agent: Agent = async (turn) => {

@@ -1,3 +1,5 @@
+import { sameJson } from '../../core/encoding.ts';
+import { TurnkeepError } from '../../core/errors.ts';
 import type { TurnId } from '../../core/ids.ts';
 import type { Part, ToolCallPart, ToolResultPart } from '../../core/message.ts';
 import { messagesAt } from '../../core/tree/messages.ts';
@@ -10,7 +12,8 @@ const STEM_BYTES = 480;
 /**
  * Gives each call of a model an id that no other call of its turn has. Some models number the calls of every answer anew,
  * and some give all of them one id: each is a call all the same, and its result must find it. A call that got another id
- * says how its model named it, in `providerMetadata.turnkeep.callId`, and so do results of it in the same answer.
+ * says how its model named it, in `providerMetadata.turnkeep.callId`, and so do results of it in the same answer. A call
+ * that comes in pieces, or twice, is refused: what is not whole must not be run, and nobody asked to run it twice.
  */
 export class OwnCalls {
   readonly #access: ConversationAccess;
@@ -29,14 +32,16 @@ export class OwnCalls {
     const known = await this.#known();
     const here = new Set<string>();
     const isTaken = (id: string) => known.has(id) || here.has(id) || (this.#givenBy.get(id) ?? key) !== key;
-    const ownIds = new Map<string, string>();
+    const last = new Map<string, { readonly said: ToolCallPart; readonly callId: string }>();
     return parts.map((part) => {
-      if (part.type === 'tool_result') return renamed(part, ownIds.get(part.callId) ?? part.callId);
+      if (part.type === 'tool_result') return renamed(part, last.get(part.callId)?.callId ?? part.callId);
       if (part.type !== 'tool_call') return part;
+      const before = last.get(part.callId)?.said;
+      if (before && goesOn(before, part)) throw inPieces(key, part);
       const callId = freeId(part.callId, isTaken);
       here.add(callId);
       this.#givenBy.set(callId, key);
-      ownIds.set(part.callId, callId);
+      last.set(part.callId, { said: part, callId });
       return renamed(part, callId);
     });
   }
@@ -49,6 +54,19 @@ export class OwnCalls {
       return new Set(messages.flatMap(({ row }) => row.calls));
     });
   }
+}
+
+/** Whether a call says what one before it of its id says, or more of it: then it may be the same one, not yet or again whole. */
+function goesOn(before: ToolCallPart, now: ToolCallPart): boolean {
+  if (before.name !== now.name) return false;
+  if (before.inputText === undefined && before.input === undefined) return true;
+  if (before.inputText === undefined) return sameJson(before.input, now.input);
+  return now.inputText?.startsWith(before.inputText) ?? false;
+}
+
+function inPieces(key: string, { callId }: ToolCallPart): TurnkeepError<'invalid_value'> {
+  const reason = `call ${callId} comes again with the same input, or with more of it: a call is one part, whole, once`;
+  return new TurnkeepError('invalid_value', { path: `model ${key}`, reason });
 }
 
 function freeId(callId: string, isTaken: (id: string) => boolean): string {

@@ -23,7 +23,7 @@ export type ToolOptions = Omit<StepOptions<Json>, 'name' | 'input'> & {
   readonly message?: MessageNotes | undefined;
 };
 
-/** Parts as a model gives them, whole or piece by piece. */
+/** Parts as a model gives them: text and reasoning piece by piece or whole, a tool call as one part, whole. */
 export type ModelCall = (signal: AbortSignal) => AsyncIterable<Part> | Iterable<Part> | Promise<readonly Part[]>;
 
 /** What a model call used; it is counted for its turn. */
