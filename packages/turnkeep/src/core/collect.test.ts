@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { sha256 } from '../platform/hash.ts';
+import type { RowReader } from './backend.ts';
 import type { Change } from './change.ts';
 import { aim, answer, call, fork, promise, redact, say, select, submit, text, turn } from './changes.testkit.ts';
 import { chainAfter, chainStart } from './digest.ts';
 import { collectErased, livingDescendants } from './collect.ts';
+import { TurnkeepError } from './errors.ts';
 import { TABLES } from './keys.ts';
 import { commit, given } from './story.testkit.ts';
 import type { Story } from './story.testkit.ts';
@@ -205,6 +207,30 @@ describe('what a living fork shares', () => {
     collect(story);
     expect(story.seen('fork').ids()).toEqual(['t1.q', 'a1', 't3.q', 'a3']);
     expect(bodiesOf(story, 'c').join()).not.toMatch(/ask t2|a2/);
+  });
+
+  test('takes what can be read where some of it cannot, and the rest once it can', () => {
+    const story = given(commit(...turn('t1', [say('a1')])), commit(...turn('t2', [say('a2')])), commit(erase));
+    const { rows } = story;
+    const damaged: RowReader = {
+      head: (id) => rows.head(id),
+      get: (id, key) => rows.get(id, key),
+      scan: (id, range) => rows.scan(id, range),
+      heads: (query) => rows.heads(query),
+      log(id, version) {
+        if (version === 1) throw new TurnkeepError('corrupt', { place: 'block 0', reason: 'damaged' });
+        return rows.log(id, version);
+      },
+    };
+    expect(() => {
+      for (const writes of collectErased(damaged, 'c')) rows.apply(writes);
+    }).toThrow('block 0');
+    expect(rowsOf(story, 'c')).toEqual([]);
+    expect(bodiesOf(story, 'c').join()).toMatch(/ask t1/);
+    expect(bodiesOf(story, 'c').join()).not.toMatch(/ask t2/);
+    expect(rows.head('c')?.collected).toBe(false);
+    collect(story);
+    expect([bodiesOf(story, 'c'), rows.head('c')?.collected]).toEqual([[], true]);
   });
 
   test('includes what stands in place of a redacted message', () => {

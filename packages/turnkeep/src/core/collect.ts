@@ -1,6 +1,6 @@
 import type { Row, RowReader, WriteSet } from './backend.ts';
 import { removeReferences } from './attachments/references.ts';
-import { TurnkeepError } from './errors.ts';
+import { isTurnkeepError, TurnkeepError } from './errors.ts';
 import type { Head, RecordRef } from './head.ts';
 import type { ConversationId } from './ids.ts';
 import { afterSeparator, KEYS, numbersIn, TABLES } from './keys.ts';
@@ -19,6 +19,9 @@ const SLICE = 500;
  *
  * Yields write sets of bounded size; each is to be applied before the next one is asked for, and `rows` must then show
  * it. Other commits may come in between: a fork can only ever come to see less.
+ *
+ * Words that cannot be read stay: at the end, when all else is gone, `corrupt` is thrown for the first of them, and the
+ * conversation still counts as not collected.
  */
 export function* collectErased(rows: RowReader, conversationId: ConversationId): Generator<WriteSet> {
   const head = rows.head(conversationId);
@@ -27,7 +30,8 @@ export function* collectErased(rows: RowReader, conversationId: ConversationId):
   const words = wordsKept(rows, conversationId, kept);
   yield* removeReferences(rows, conversationId, (version, index) => words.get(version)?.has(index) ?? false);
   for (const table of Object.values(TABLES)) yield* removeRows(rows, conversationId, table, kept);
-  yield* removeWords(rows, head, words);
+  const damage = yield* removeWords(rows, head, words);
+  if (damage) throw damage;
   yield { heads: [{ ...head, collected: true }], rows: [], edits: [] };
 }
 
@@ -40,20 +44,35 @@ function* removeRows(rows: RowReader, conversation: ConversationId, table: strin
   }
 }
 
+/** Answers why the first of what cannot be read cannot. */
 function* removeWords(
   rows: RowReader,
   head: Head,
   words: ReadonlyMap<number, ReadonlySet<number>>,
-): Generator<WriteSet> {
+): Generator<WriteSet, Corrupt | undefined> {
   const conversation = head.conversationId;
+  let damage: Corrupt | undefined;
   for (let version = 1; version <= head.version; version += SLICE) {
     const edits: WriteSet['edits'][number][] = [];
     for (let at = version; at < Math.min(version + SLICE, head.version + 1); at++) {
-      const log = rows.log(conversation, at);
-      const edited = log && withoutWords(log, words.get(at));
+      const log = logOrDamage(rows, conversation, at);
+      if (log instanceof TurnkeepError) damage ??= log;
+      const edited = log && !(log instanceof TurnkeepError) ? withoutWords(log, words.get(at)) : undefined;
       if (edited) edits.push({ conversation, version: at, log: edited });
     }
     if (edits.length > 0) yield { heads: [], rows: [], edits };
+  }
+  return damage;
+}
+
+type Corrupt = TurnkeepError<'corrupt'>;
+
+function logOrDamage(rows: RowReader, conversation: ConversationId, version: number): LogRecord | Corrupt | undefined {
+  try {
+    return rows.log(conversation, version);
+  } catch (error) {
+    if (isTurnkeepError(error, 'corrupt')) return error;
+    throw error;
   }
 }
 
@@ -78,7 +97,9 @@ function wordsKept(
   for (const ref of [...ownRefs(rows, conversation, kept), ...refsOfRepeatedPrompts(rows, conversation)]) {
     if (ref.owner !== conversation) continue;
     keep(ref);
-    const replacement = rows.log(conversation, ref.version)?.records[ref.index]?.redaction?.replacement;
+    const log = logOrDamage(rows, conversation, ref.version);
+    if (!log || log instanceof TurnkeepError) continue;
+    const replacement = log.records[ref.index]?.redaction?.replacement;
     if (replacement?.owner === conversation) keep(replacement);
   }
   return words;

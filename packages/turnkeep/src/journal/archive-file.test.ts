@@ -26,7 +26,7 @@ async function archived(lines: readonly string[], isCool: (line: number) => bool
     at = end;
   }
   const source = realFileSystem.open(plain, 'read');
-  await archiveSegment(parts, 1, source, cool);
+  await archiveSegment(parts, 1, source, cool, []);
   source.close();
   return { path: `${parts.archivesDirectory}/0001.tka`, bytes: Buffer.from(lines.join('')), cool };
 }

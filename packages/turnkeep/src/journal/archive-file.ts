@@ -19,6 +19,13 @@ const KEPT_BLOCKS = 2;
 const RUN = 3;
 export const RAW = -1;
 
+/** A block that does not match its digest, as it stands, and which stretches of the segment it holds. */
+export interface FlawedBlock {
+  readonly bytes: Buffer;
+  readonly sha: string;
+  readonly runs: readonly { readonly from: number; readonly to: number; readonly at: number }[];
+}
+
 /** A segment as it is read, whatever file holds it. */
 export interface SegmentFile extends JournalFile {
   /** Where the bytes from a place on lie. */
@@ -27,6 +34,8 @@ export interface SegmentFile extends JournalFile {
   flawAt(byte: number): string | undefined;
   /** Stretches that are compressed, `[from, to]`, in order. */
   coolStretches(): readonly (readonly [from: number, to: number])[];
+  /** Compressed blocks that cannot be read: who writes the segment anew keeps them, for a backup may make sense of them. */
+  flawedBlocks(): readonly FlawedBlock[];
 }
 
 /** What is where in an archive. */
@@ -47,6 +56,7 @@ export function plainSegment(file: JournalFile): SegmentFile {
     tierAt: (): Tier => 'hot',
     flawAt: () => undefined,
     coolStretches: () => [],
+    flawedBlocks: () => [],
   });
 }
 
@@ -109,6 +119,22 @@ export class ArchiveFile implements SegmentFile {
       if (block !== RAW) stretches.push([from, from + length]);
     }
     return stretches;
+  }
+
+  flawedBlocks(): readonly FlawedBlock[] {
+    return [...this.#directory.blocks.entries()].flatMap(([block, [place, length, sha]]) => {
+      if (typeof this.#block(block) !== 'string') return [];
+      const bytes = Buffer.alloc(length);
+      this.#file.read(bytes, place);
+      return { bytes, sha, runs: this.#runsOf(block) };
+    });
+  }
+
+  #runsOf(block: number): FlawedBlock['runs'] {
+    return [...this.#starts.entries()].flatMap(([run, from]) => {
+      const [length, its, at] = this.#run(run);
+      return its === block ? { from, to: from + length, at } : [];
+    });
   }
 
   /** Reads every block and what stands around them; answers what is wrong with each, usually nothing. */

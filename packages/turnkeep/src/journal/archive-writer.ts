@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import * as zlib from 'node:zlib';
 import { afterPoll } from '../platform/timers.ts';
 import { ARCHIVE_START, FOOTER_BYTES, FOOTER_START, RAW } from './archive-file.ts';
-import type { ArchiveDirectory } from './archive-file.ts';
+import type { ArchiveDirectory, FlawedBlock } from './archive-file.ts';
 import type { FileSystem, JournalFile } from './file-system.ts';
 import { archiveName, segmentName, TEMPORARY } from './layout.ts';
 import type { StoreParts } from './store-parts.ts';
@@ -20,19 +20,20 @@ export type Stretch = readonly [from: number, to: number];
 
 /**
  * Writes the archive of a segment and puts it in its place, as one; `cool` are the lines that are compressed, in order, each
- * whole. Other processes that have the file before open go on with it. Nothing else may write the segment meanwhile.
+ * whole; blocks that are damaged stay as they stand. Other processes that have the file before open go on with it. Nothing else may write the segment meanwhile.
  */
 export async function archiveSegment(
   { fs, archivesDirectory, segmentsDirectory, store }: StoreParts,
   segment: number,
   source: JournalFile,
   cool: readonly Stretch[],
+  flawed: readonly FlawedBlock[],
 ): Promise<void> {
   const path = `${archivesDirectory}/${archiveName(segment)}`;
   if (!fs.list(archivesDirectory)) await makeDirectory(fs, archivesDirectory);
   const file = fs.open(path + TEMPORARY, 'replace');
   try {
-    await new ArchiveWriter(file, source, { store, segment }).write(cool);
+    await new ArchiveWriter(file, source, { store, segment }).write(cool, flawed);
     await file.sync();
   } finally {
     file.close();
@@ -48,12 +49,34 @@ async function makeDirectory(fs: FileSystem, path: string): Promise<void> {
   await fs.syncDirectory(path.slice(0, path.lastIndexOf('/')));
 }
 
+/** Where in a damaged block a stretch stands. */
+interface Kept {
+  readonly block: FlawedBlock;
+  readonly at: number;
+}
+
+interface Piece {
+  readonly from: number;
+  readonly to: number;
+  readonly kept?: Kept | undefined;
+}
+
+function inOrder(cool: readonly Stretch[], flawed: readonly FlawedBlock[]): readonly Piece[] {
+  const pieces: readonly Piece[] = cool.map(([from, to]) => ({ from, to }));
+  const kept = flawed.flatMap((block) =>
+    block.runs.map(({ from, to, at }): Piece => ({ from, to, kept: { block, at } })),
+  );
+  return [...pieces, ...kept].sort((left, right) => left.from - right.from);
+}
+
 class ArchiveWriter {
   readonly #file: JournalFile;
   readonly #source: JournalFile;
   readonly #of: Pick<ArchiveDirectory, 'store' | 'segment'>;
   readonly #blocks: ArchiveDirectory['blocks'][number][] = [];
   readonly #runs: number[] = [];
+  /** The damaged blocks that are put down, and their numbers now. */
+  readonly #kept = new Map<FlawedBlock, number>();
   #end = 0;
   #waiting: Buffer[] = [];
   #waitingBytes = 0;
@@ -64,13 +87,14 @@ class ArchiveWriter {
     this.#of = of;
   }
 
-  async write(cool: readonly Stretch[]): Promise<void> {
+  async write(cool: readonly Stretch[], flawed: readonly FlawedBlock[]): Promise<void> {
     const bytes = this.#source.sizeBytes();
     this.#append(Buffer.from(ARCHIVE_START, 'latin1'));
     let at = 0;
-    for (const [from, to] of cool) {
+    for (const { from, to, kept } of inOrder(cool, flawed)) {
       await this.#copyRaw(at, from);
-      await this.#pack(from, to);
+      if (kept) await this.#keep(to - from, kept);
+      else await this.#pack(from, to);
       at = to;
     }
     await this.#copyRaw(at, bytes);
@@ -93,6 +117,19 @@ class ArchiveWriter {
     this.#addRun(to - from, this.#blocks.length, this.#waitingBytes);
     this.#waiting.push(this.#read(from, to));
     this.#waitingBytes += to - from;
+  }
+
+  /** A run of a damaged block, which is put down with the first of its runs. */
+  async #keep(length: number, { block, at }: Kept): Promise<void> {
+    await this.#flush();
+    const known = this.#kept.get(block);
+    const number = known ?? this.#blocks.length;
+    if (known === undefined) {
+      this.#kept.set(block, number);
+      this.#blocks.push([this.#end, block.bytes.length, block.sha]);
+      this.#append(block.bytes);
+    }
+    this.#addRun(length, number, at);
   }
 
   async #flush(): Promise<void> {

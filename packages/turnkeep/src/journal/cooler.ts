@@ -178,7 +178,7 @@ export class Cooler {
         if (moved === 0) return 0;
         // The index must not need the end of a segment that nothing can be added to.
         await queue.alone(() => folds.fold());
-        await archiveSegment(this.#parts, segment, source, cool);
+        await archiveSegment(this.#parts, segment, source, cool, source.flawedBlocks());
         segments.forget();
         await folds.noteRewrite();
         return moved;

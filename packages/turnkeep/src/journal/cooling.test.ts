@@ -5,6 +5,7 @@ import type { Change } from '../core/change.ts';
 import { isTurnkeepError } from '../core/errors.ts';
 import { MemoryBackend } from '../memory/index.ts';
 import { sha256 } from '../platform/hash.ts';
+import { nonce } from '../platform/random.ts';
 import { ArchiveFile } from './archive-file.ts';
 import type { JournalFile } from './file-system.ts';
 import { realFileSystem } from './file-system.ts';
@@ -227,6 +228,67 @@ describe('an archived segment', () => {
     await journal.rebuild();
     expect(await contents(journal)).toBe(await contents(memory));
     expect(await journal.verify()).toEqual([]);
+  });
+});
+
+describe('an erasure over an archive block that is damaged', () => {
+  /** Of several blocks. */
+  const ONE_SEGMENT = { ...SMALL, segmentBytes: 10_000_000 };
+  const words = 'zanzibar '.repeat(40);
+
+  /** Turns of `b` that are erased, among those of `a`, all archived; the first block is damaged. Answers the sound archive. */
+  async function damaged(directory: string): Promise<Buffer> {
+    const journal = await opened(directory, { settings: ONE_SEGMENT });
+    for (let k = 0; k < 60; k++) {
+      await journal.commit(turnOf('b', k, words));
+      // Words that do not compress fill the block.
+      await journal.commit(turnOf('a', k, nonces(100)));
+    }
+    await journal.cool('ns', { hotMessages: 0 });
+    await journal.close();
+    const path = `${directory}/archives/0001.tka`;
+    const sound = readFileSync(path);
+    const bytes = Buffer.from(sound);
+    bytes.writeUInt8((bytes[100] as number) ^ 1, 100);
+    writeFileSync(path, bytes);
+    return sound;
+  }
+
+  function nonces(count: number): string {
+    return Array.from({ length: count }, () => nonce()).join(' ');
+  }
+
+  test('takes the words of all others, tells what stays, and ends once the block is right again', async () => {
+    const directory = temporaryDirectory();
+    const sound = await damaged(directory);
+    const journal = await opened(directory, { settings: ONE_SEGMENT });
+    const readableA = () => journal.read('ns', (rows) => readable(rows, 'a').filter(Boolean).length);
+    const before = await readableA();
+    await journal.commit(commitOf('b', 'erases', [{ kind: 'conversation.erase' }]));
+    await journal.commit(
+      commitOf('a', 'redacts', [{ kind: 'message.redact', messageId: 'a-message-59-1', reason: 'r' }]),
+    );
+    expect(await journal.collect('ns')).toBeGreaterThan(0);
+    expect(textIn(directory)).not.toContain('zanzibar');
+    expect(await readableA()).toBe(before + 1);
+    expect(await journal.examine()).toContainEqual({
+      check: 'uncollected',
+      status: 'problem',
+      says: expect.stringMatching(
+        /^namespace ns: .*commits of conversation b, the first at segments\/0001.jsonl, byte 0/,
+      ) as string,
+      advice: expect.stringContaining('turnkeep maintain') as string,
+    });
+    expect((await journal.verify()).map(({ reason }) => reason)).toContain('archive block 0 does not match its digest');
+    // It comes back to it, and finds it as it was.
+    expect(await journal.collect('ns')).toBe(0);
+    await journal.close();
+    writeFileSync(`${directory}/archives/0001.tka`, sound);
+    const again = await opened(directory, { settings: ONE_SEGMENT });
+    await again.collect('ns');
+    expect(textIn(directory)).not.toContain('zanzibar');
+    expect(await again.read('ns', (rows) => readable(rows, 'a').every(Boolean))).toBe(true);
+    expect((await again.examine()).map(({ check }) => check)).not.toContain('uncollected');
   });
 });
 

@@ -1,14 +1,24 @@
+import { isTurnkeepError } from '../core/errors.ts';
 import type { Finding } from '../core/finding.ts';
+import type { ConversationId, NamespaceId } from '../core/ids.ts';
 import type { Owner, Processes } from '../platform/processes.ts';
 import { readWhole } from './files.ts';
+import { INDEX, NO_CONVERSATION, NO_NAMESPACE } from './index-keys.ts';
 import { LAYOUT, TEMPORARY } from './layout.ts';
 import { FORMAT, findManifest } from './manifest.ts';
+import { NamespaceRows } from './namespace-rows.ts';
+import { pendingLines } from './scrub.ts';
 import { unseal } from './sealed.ts';
 import type { StoreParts } from './store-parts.ts';
 
 /** The format, who writes, and what waits for a person: losses that nobody accepted, and what was set aside. */
 export function examineJournal(parts: StoreParts, processes: Processes): readonly Finding[] {
-  return [...examineManifest(parts), ...examineLocks(parts, processes), ...examineDamage(parts)];
+  return [
+    ...examineManifest(parts),
+    ...examineLocks(parts, processes),
+    ...examineDamage(parts),
+    ...examineErasures(parts),
+  ];
 }
 
 function examineManifest({ fs, directory }: StoreParts): readonly Finding[] {
@@ -47,4 +57,46 @@ function examineDamage({ folds, damaged }: StoreParts): readonly Finding[] {
   if (aside.length === 0) return lost;
   const says = `${aside.length} of its places were set aside; ${LAYOUT.damaged}/report.jsonl lists them`;
   return [...lost, { check: 'set_aside', status: 'warning', says, advice: 'look at them; then they may go' }];
+}
+
+/** What was erased and stands where it cannot be read: a collection cannot take it out. */
+function examineErasures(parts: StoreParts): readonly Finding[] {
+  const { index, segments } = parts;
+  const namespaces = index.scan(NO_NAMESPACE, NO_CONVERSATION, { from: INDEX.namespaceStart, to: INDEX.namespaceEnd });
+  return namespaces.flatMap(({ key }): readonly Finding[] => {
+    const namespace = key.slice(INDEX.namespaceStart.length);
+    const lines = pendingLines(parts, namespace);
+    const flawed = [...lines].flatMap(([segment, places]) =>
+      places.filter(({ byte }) => segments.file(segment)?.flawAt(byte) !== undefined),
+    );
+    const unread = uncollected(parts, namespace).flatMap((conversation) => unreadIn(parts, namespace, conversation));
+    const places = [...unread, ...(flawed.length > 0 ? [`${flawed.length} lines to be scrubbed`] : [])];
+    if (places.length === 0) return [];
+    const says = `namespace ${namespace}: of what was erased there stays what cannot be read: ${places.join('; ')}`;
+    const advice = 'restore the damaged file from a backup, then run turnkeep maintain: it takes the rest out';
+    return [{ check: 'uncollected', status: 'problem', says, advice }];
+  });
+}
+
+function uncollected({ index }: StoreParts, namespace: NamespaceId): readonly ConversationId[] {
+  const range = { from: INDEX.uncollectedStart, to: INDEX.uncollectedEnd };
+  return index.scan(namespace, NO_CONVERSATION, range).map(({ key }) => key.slice(INDEX.uncollectedStart.length));
+}
+
+/** The commits of a conversation that cannot be read, in words; none where there is none. */
+function unreadIn(parts: StoreParts, namespace: NamespaceId, conversation: ConversationId): readonly string[] {
+  const rows = new NamespaceRows(parts, namespace);
+  const { version = 0 } = parts.index.head(namespace, conversation) ?? {};
+  let count = 0;
+  let first = '';
+  for (let at = 1; at <= version; at++) {
+    try {
+      rows.log(conversation, at);
+    } catch (error) {
+      if (!isTurnkeepError(error, 'corrupt')) throw error;
+      count += 1;
+      first ||= error.details.place;
+    }
+  }
+  return count === 0 ? [] : [`${count} commits of conversation ${conversation}, the first at ${first}`];
 }

@@ -14,7 +14,7 @@ import type {
 import { collectErased } from '../core/collect.ts';
 import type { Sha256 } from '../core/digest.ts';
 import type { Finding } from '../core/finding.ts';
-import { TurnkeepError } from '../core/errors.ts';
+import { isTurnkeepError, TurnkeepError } from '../core/errors.ts';
 import type { ConversationId, NamespaceId } from '../core/ids.ts';
 import type { Receipt } from '../core/receipt.ts';
 import type { Processes } from '../platform/processes.ts';
@@ -159,8 +159,11 @@ export class JournalBackend implements Backend {
   async #collectAll(namespace: NamespaceId, signal: AbortSignal | undefined): Promise<number> {
     this.#writer();
     let removed = 0;
-    for (let next = await this.#uncollected(namespace); next !== undefined; next = await this.#uncollected(namespace)) {
+    for (let last = ''; ;) {
+      const next = await this.#uncollectedAfter(namespace, last);
+      if (next === undefined) break;
       removed += await this.#collectOne(namespace, next, signal);
+      last = next;
     }
     await this.#scrub(namespace);
     this.#filters?.maintain();
@@ -173,11 +176,12 @@ export class JournalBackend implements Backend {
     return this.#upkeep.run(() => scrub(this.#parts, log, this.#queue, namespace));
   }
 
-  #uncollected(namespace: NamespaceId): Promise<ConversationId | undefined> {
-    const range = { from: INDEX.uncollectedStart, to: INDEX.uncollectedEnd, limit: 1 };
+  #uncollectedAfter(namespace: NamespaceId, last: ConversationId): Promise<ConversationId | undefined> {
+    const range = { from: `${INDEX.uncollected(last)}\u0000`, to: INDEX.uncollectedEnd, limit: 1 };
     return this.#reading(() => this.#parts.index.scan(namespace, NO_CONVERSATION, range)[0]?.key.slice(1));
   }
 
+  /** Words that cannot be read stay, for `examine` to tell, and the conversation is one that the next collection goes through. */
   async #collectOne(namespace: NamespaceId, conversation: ConversationId, signal?: AbortSignal): Promise<number> {
     const steps = collectErased(this.#rowsOf(namespace), conversation);
     const step = () =>
@@ -188,9 +192,13 @@ export class JournalBackend implements Backend {
         return writes;
       });
     let removed = 0;
-    for (let writes = await step(); writes; writes = await step()) {
-      removed += writes.rows.length;
-      this.#assertOpen(signal);
+    try {
+      for (let writes = await step(); writes; writes = await step()) {
+        removed += writes.rows.length;
+        this.#assertOpen(signal);
+      }
+    } catch (error) {
+      if (!isTurnkeepError(error, 'corrupt')) throw error;
     }
     return removed;
   }

@@ -33,7 +33,7 @@ export async function scrub(
 ): Promise<void> {
   const { folds, index } = parts;
   const gone = await markMentions(parts, log, namespace);
-  const pending = pendingLines(parts, namespace);
+  const pending = readableLines(parts, pendingLines(parts, namespace));
   if (pending.size === 0) return;
   await queue.alone(() => folds.fold());
   for (const [segment, places] of pending) {
@@ -80,7 +80,7 @@ function namesAny({ rows, conversation }: LineMeta, digests: ReadonlySet<string>
 }
 
 /** The lines to be scrubbed, by segment and in order. */
-function pendingLines(parts: StoreParts, namespace: NamespaceId): ReadonlyMap<number, readonly LinePlace[]> {
+export function pendingLines(parts: StoreParts, namespace: NamespaceId): ReadonlyMap<number, readonly LinePlace[]> {
   const pending = new Map<number, LinePlace[]>();
   const range = { from: INDEX.scrubStart, to: INDEX.scrubEnd };
   for (const { key, value } of parts.index.scan(namespace, NO_CONVERSATION, range)) {
@@ -90,6 +90,17 @@ function pendingLines(parts: StoreParts, namespace: NamespaceId): ReadonlyMap<nu
     pending.set(segment, places);
   }
   return pending;
+}
+
+/** Lines in blocks that are damaged wait until somebody has put them right: nobody can take a word out of them. */
+function readableLines(parts: StoreParts, pending: ReadonlyMap<number, readonly LinePlace[]>): typeof pending {
+  const readable = new Map<number, readonly LinePlace[]>();
+  for (const [segment, places] of pending) {
+    const file = parts.segments.file(segment);
+    const sound = places.filter(({ byte }) => file?.flawAt(byte) === undefined);
+    if (sound.length > 0) readable.set(segment, sound);
+  }
+  return readable;
 }
 
 /** Replaces a segment by a copy of it without the words that are gone. */
@@ -113,9 +124,10 @@ async function rewrite(parts: StoreParts, segment: number, places: readonly Line
       const filled = source.read(line, byte);
       copy.write(Buffer.from(scrubbedLine(index, line.subarray(0, filled))), byte);
     }
-    const cool = source.coolStretches();
-    if (cool.length > 0) {
-      await archiveSegment(parts, segment, copy, cool);
+    const stretches = source.coolStretches();
+    if (stretches.length > 0) {
+      const cool = stretches.filter(([from]) => source.flawAt(from) === undefined);
+      await archiveSegment(parts, segment, copy, cool, source.flawedBlocks());
       fs.remove(path + TEMPORARY);
     } else {
       await copy.sync();

@@ -1,5 +1,6 @@
 import { collectErased } from '../core/collect.ts';
-import { TurnkeepError } from '../core/errors.ts';
+import type { WriteSet } from '../core/backend.ts';
+import { isTurnkeepError, TurnkeepError } from '../core/errors.ts';
 import type { ConversationId } from '../core/ids.ts';
 import { Overlay } from '../core/overlay.ts';
 import { SHELVES } from '../core/shelf.ts';
@@ -90,7 +91,7 @@ class Collection {
     for (;;) {
       const collection = collectErased(this.#overlay, id);
       for (;;) {
-        const tried = attempt(this.#snapshot, () => collection.next());
+        const tried = attempt(this.#snapshot, () => nextOf(collection, sets));
         if ('ask' in tried) {
           await this.#loader.loadMissing(this.#connection, [tried.ask, ...logsAfter(tried.ask)]);
           break;
@@ -103,6 +104,16 @@ class Collection {
         if (sets === SETS) return rows;
       }
     }
+  }
+}
+
+/** Of a collection that ends at words which cannot be read, what went before is kept; the next step says so. */
+function nextOf(collection: Generator<WriteSet>, sets: number): IteratorResult<WriteSet, unknown> {
+  try {
+    return collection.next();
+  } catch (error) {
+    if (sets > 0 && isTurnkeepError(error, 'corrupt')) return { done: true, value: undefined };
+    throw error;
   }
 }
 
