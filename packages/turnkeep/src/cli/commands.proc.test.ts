@@ -142,6 +142,33 @@ test('tasks lists those of one conversation or of each', async () => {
   expect(await json(['tasks', '--namespace', 'empty'], store)).toEqual({ tasks: [] });
 });
 
+test('tasks shows what an operator’s tasks wait for, and what became of them', async () => {
+  const store = await storeWith(async (namespace) => {
+    for (const conversationId of ['asks', 'done', 'stuck', 'works']) {
+      const operator = namespace.conversation(conversationId).operator();
+      const { turnId } = await operator.send('Refund order 7');
+      if (conversationId === 'asks') await operator.complete(turnId, 'May I?', { awaits: 'approval' });
+      if (conversationId === 'done') await operator.complete(turnId, 'Refunded.');
+      if (conversationId === 'stuck') await operator.fail(turnId, { code: 'offline', message: 'no bank' });
+    }
+  });
+  const { tasks } = await json(['tasks'], store);
+  const statuses = (tasks as { conversationId: string; status: string }[]).map((one) => [
+    one.conversationId,
+    one.status,
+  ]);
+  expect(Object.fromEntries(statuses)).toEqual({
+    asks: 'awaiting_approval',
+    done: 'completed',
+    stuck: 'failed',
+    works: 'running',
+  });
+  const open = (await lines(['tasks', '--open'], store)).filter((line) => line.startsWith('  '));
+  expect(open).toHaveLength(2);
+  expect(open.join('\n')).toMatch(/^ {2}running {12}Refund order 7 /m);
+  expect(open.join('\n')).toMatch(/^ {2}awaiting_approval {2}Refund order 7 /m);
+});
+
 test('verify counts what it went through', async () => {
   const store = await storeWith(fillKiln);
   expect(await lines(['verify'], store)).toEqual([
