@@ -23,11 +23,15 @@ export function startCli(args: readonly string[], env: { readonly [name: string]
   return spawn(process.execPath, [MAIN, ...args], { env: { PATH, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
 }
 
+/** Lines of progress come where work takes long, which is a matter of the machine. */
+const PROGRESS = /^.*…\n/gm;
+
 /** Runs the compiled program to its end. */
 export async function cli(args: readonly string[], env: { readonly [name: string]: string } = {}): Promise<Ended> {
   return endOf(startCli(args, env));
 }
 
+/** What a run leaves once it ends, its progress aside. */
 export async function endOf(child: ChildProcess): Promise<Ended> {
   const stdout: Buffer[] = [];
   const stderr: Buffer[] = [];
@@ -37,7 +41,11 @@ export async function endOf(child: ChildProcess): Promise<Ended> {
     child.on('error', reject);
     child.on('close', resolve);
   });
-  return { code, stdout: Buffer.concat(stdout).toString(), stderr: Buffer.concat(stderr).toString() };
+  return {
+    code,
+    stdout: Buffer.concat(stdout).toString(),
+    stderr: Buffer.concat(stderr).toString().replace(PROGRESS, ''),
+  };
 }
 
 /** A folder that goes with the test. */

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { openDatabase } from './driver.ts';
 import { openSqlite } from './open.ts';
 import { message, NAMESPACE, versionOf, withStoreFile } from './sqlite-backend.testkit.ts';
@@ -90,9 +90,8 @@ test.each([
     const ended = new Promise<number | NodeJS.Signals | null>((resolve) => {
       child.on('close', (code, signal) => resolve(signal ?? code));
     });
-    const giveUp = setTimeout(() => child.kill('SIGKILL'), 20_000);
+    onTestFinished(() => void child.kill('SIGKILL'));
     expect(await ended).toBe(0);
-    clearTimeout(giveUp);
   }),
 );
 

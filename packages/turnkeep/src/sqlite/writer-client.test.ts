@@ -35,7 +35,7 @@ test('a commit is refused when others write until its deadline, and the next one
       expect((await waiting).version).toBe(2);
       other.close();
     },
-    { busyTimeoutMs: 150 },
+    { busyTimeoutMs: 1_000 },
   ));
 
 test('a commit that no group has taken is withdrawn, and one that was taken is answered', () =>

@@ -9,7 +9,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
-const START_MS = 30_000;
+const START_MS = 120_000;
 const STEP_MS = 20;
 
 /** A Postgres server of one's own, on 127.0.0.1, in a folder that goes with it. */

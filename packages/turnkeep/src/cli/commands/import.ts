@@ -64,7 +64,7 @@ function targetOf(namespace: Namespace): ImportTarget {
 }
 
 function progressText({ file, filesDone, files, messages }: ImportProgress): string {
-  return `Importing ${grouped(filesDone + 1)} of ${counted(files, 'file')}, ${counted(messages, 'message')}: ${file}`;
+  return `Importing ${grouped(filesDone + 1)} of ${counted(files, 'file')}, ${counted(messages, 'message')}: ${file} …`;
 }
 
 /**

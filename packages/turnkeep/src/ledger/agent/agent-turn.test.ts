@@ -133,9 +133,14 @@ describe('a run', () => {
 
   test('past its deadline fails', async () => {
     const { conversation } = opened();
-    const agent: Agent = async () => new Promise<never>(() => undefined);
-    const options = { ...KEY, signal: AbortSignal.timeout(20) };
-    await expect(conversation.run(ASKED, agent, options)).rejects.toMatchObject({ name: 'TimeoutError' });
+    const deadline = new AbortController();
+    const agent: Agent = async () => {
+      deadline.abort(new DOMException('too late', 'TimeoutError')); // as AbortSignal.timeout does
+      return new Promise<never>(() => undefined);
+    };
+    await expect(conversation.run(ASKED, agent, { ...KEY, signal: deadline.signal })).rejects.toMatchObject({
+      name: 'TimeoutError',
+    });
     await expect(conversation.run(ASKED, agent, KEY)).rejects.toMatchObject({ details: { code: 'deadline' } });
   });
 
