@@ -35,15 +35,11 @@ async function opened(): Promise<Conversation> {
 }
 
 describe.concurrent('a turn on Postgres whose process is killed', () => {
-  test.each(CUTS)(
-    'at %s goes on at once: nothing recorded is done again, nothing is lost',
-    async (cut) => {
-      const place = { url, namespace: cut.replace(' ', '.'), reopened: async () => shared };
-      const aftermath = await inFolder((folder) => goOnAfter(cut, join(folder, 'effects'), place));
-      expect(aftermath).toEqual(WHOLE);
-    },
-    60_000,
-  );
+  test.each(CUTS)('at %s goes on at once: nothing recorded is done again, nothing is lost', async (cut) => {
+    const place = { url, namespace: cut.replace(' ', '.'), reopened: async () => shared };
+    const aftermath = await inFolder((folder) => goOnAfter(cut, join(folder, 'effects'), place));
+    expect(aftermath).toEqual(WHOLE);
+  });
 });
 
 test('a turn that waits on Postgres survives 100 restarts and is answered once', async () => {
@@ -84,8 +80,8 @@ test('another process follows a turn on Postgres and stops it, and its owner is 
     'assistant incomplete',
   ]);
   await moved.return(undefined);
-}, 60_000);
+});
 
 test('all that was left behind verifies', async () => {
   expect((await shared.verify()).faults).toEqual([]);
-}, 60_000);
+});

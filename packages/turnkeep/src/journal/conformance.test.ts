@@ -1,15 +1,14 @@
-import { expect, test } from 'vitest';
-import { runConformance } from '../testing/run.ts';
-import { MODES } from '../testing/store.ts';
+import { describe, expect, test } from 'vitest';
+import { clauses, CLAUSE_TIMEOUT_MS, failuresOf, inTurns } from '../testing/conformance.testkit.ts';
 import { journal } from '../testing/journal-target.ts';
+import { MODES } from '../testing/store.ts';
 
-test.each(MODES)('the journal keeps every clause, %s', { timeout: 300_000 }, async (mode) => {
-  const failed: string[] = [];
-  let passed = 0;
-  for await (const result of runConformance(journal, { modes: [mode] })) {
-    if (result.status === 'passed') passed += 1;
-    if (result.status === 'failed') failed.push(`${result.clause} ${result.name}: ${result.reason}`);
-  }
-  expect(failed).toEqual([]);
-  expect(passed).toBeGreaterThan(200);
+const REOPEN_ONE_IN = 3;
+
+describe.each(MODES)('the suite on the journal, %s', (mode) => {
+  test.each(clauses)(
+    '%s',
+    async (clause) => expect(await failuresOf(journal, clause, mode, inTurns(mode, REOPEN_ONE_IN))).toEqual([]),
+    CLAUSE_TIMEOUT_MS,
+  );
 });

@@ -21,4 +21,4 @@ test('no fault of a file system loses an attachment, or leaves half of one', asy
     const faults = await runPutFault(plan, cut, SEED + operation);
     expect({ operation, kind, cut, faults }).toEqual({ operation, kind, cut, faults: [] });
   }
-}, 120_000);
+});

@@ -8,14 +8,14 @@ test('I1: after SIGKILL inside commits every acknowledged commit is whole, and n
   expect(report.faults).toEqual([]);
   expect(report.passed).toBe(20);
   expect(said.join('\n')).toMatch(/[1-9]\d* kills landed inside a commit/);
-}, 120_000);
+});
 
 test('I8: no acknowledgement precedes the return of its sync', () => {
   const trace = traceOfCommits(30);
   expect(trace.filter((event) => event === 'ack')).toHaveLength(30);
   expect(trace.filter((event) => event === 'sync returns').length).toBeGreaterThanOrEqual(30);
   expect(earlyAcknowledgement(trace)).toBeUndefined();
-}, 60_000);
+});
 
 test('a trace in which an acknowledgement comes too early is told', () => {
   expect(earlyAcknowledgement(['write', 'ack', 'sync begins', 'sync returns'])).toContain('before the sync');

@@ -6,8 +6,6 @@ import { importClaudeCode } from './import.ts';
 import { bytesOf, jsonl, MemoryTarget, SessionWriter, sorted, withFiles } from './session.testkit.ts';
 
 const write = new SessionWriter();
-/** Seconds of work, on a machine that does other work beside. */
-const SLOW = { timeout: 120_000 };
 
 test('a first record of 300 KB is as any other', async () => {
   const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'A'.repeat(300_000) } };
@@ -20,7 +18,7 @@ test('a first record of 300 KB is as any other', async () => {
   expect(await target.rows(report.conversations[0]?.conversationId ?? '')).toEqual(sorted(rows));
 });
 
-test('an output of 20 MB is cut into records that fit, said so, and comes back whole', SLOW, async () => {
+test('an output of 20 MB is cut into records that fit, said so, and comes back whole', async () => {
   const output = `${'line 🔥 of output\n'.repeat(1_100_000)}end`;
   const rows = [
     write.user(1, null, 'run'),
@@ -45,7 +43,7 @@ test('an output of 20 MB is cut into records that fit, said so, and comes back w
   });
 });
 
-test('structures that are large without a long text become texts', SLOW, async () => {
+test('structures that are large without a long text become texts', async () => {
   const input = Array.from({ length: 6_000 }, (_, at) => ({ at, text: `${at} `.repeat(700).slice(0, 3_000) }));
   const rows = [
     write.user(1, null, 'run'),
@@ -96,7 +94,7 @@ import(workerData.module).then(async ({ importClaudeCode }) => {
   parentPort.postMessage({ commits, messages: report.conversations[0].messages });
 });`;
 
-test('a file of 200 MB is read in a heap of 64 MB', SLOW, async () => {
+test('a file of 200 MB is read in a heap of 64 MB', async () => {
   const output = 'x'.repeat(1_000_000);
   const rows = (at: number) => [
     write.user(3 * at + 1, at === 0 ? null : 3 * at, `q${at}`),
