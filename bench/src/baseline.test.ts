@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { compare, renewed } from './baseline.ts';
+import { compare, confirmed, renewed } from './baseline.ts';
 import type { MeasuredBar } from './findings.ts';
 
 const bar = (name: string, ratio: number, limit: MeasuredBar['limit']): MeasuredBar => ({
@@ -25,6 +25,17 @@ test('a cost may rise and a rate may fall by the tolerance, and not further', ()
 test('the median of the runs counts: one noisy run is no regression', () => {
   const runs = [9, 2, 2].map((ratio) => [bar('cost', ratio, { atMost: 9 })]);
   expect(compare({ cost: baseline.cost }, runs)).toMatchObject([{ ratio: 2, worse: 1, passes: true }]);
+});
+
+test('what was worse passes where a second measurement finds it as it was, and only there', () => {
+  const found = (cost: number, rate: number) =>
+    compare(baseline, [[bar('cost', cost, { atMost: 9 }), bar('rate', rate, { better: 'higher' })]]);
+  const passing = (first: readonly [number, number], second: readonly [number, number]) =>
+    confirmed(found(...first), found(...second)).map(({ passes }) => passes);
+  expect(passing([90, 6], [2, 6])).toEqual([true, true]);
+  expect(passing([90, 6], [4, 6])).toEqual([false, true]);
+  expect(passing([2, 6], [90, 1])).toEqual([true, true]);
+  expect(confirmed(found(90, 6), []).map(({ passes }) => passes)).toEqual([false, true]);
 });
 
 test('what is not measured any more does not pass', () => {

@@ -28,6 +28,11 @@ export function compare(baseline: Baseline, runs: readonly (readonly MeasuredBar
   });
 }
 
+/** What was worse is worse only where a second measurement, by itself, finds it so as well. */
+export function confirmed(first: readonly Comparison[], second: readonly Comparison[]): readonly Comparison[] {
+  return first.map((one) => (one.passes ? one : (second.find(({ name }) => name === one.name) ?? one)));
+}
+
 /** The baseline with the ratios of these runs; tolerances stay. */
 export function renewed(baseline: Baseline, runs: readonly (readonly MeasuredBar[])[]): Baseline {
   const ratios = compare(baseline, runs).map(({ name, ratio, tolerance }) => {
