@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
 import { parseJson } from './json.ts';
 import { LIMITS } from './limits.ts';
@@ -28,6 +29,12 @@ describe('a value is JSON', () => {
     expect(parseJson(Object.assign(Object.create(null) as object, { a: 1 }), 'v')).toEqual({ a: 1 });
   });
 
+  test('of whatever realm', () => {
+    const foreign: unknown = runInNewContext('({ a: [1, { b: [] }] })');
+    expect(parseJson(foreign, 'v')).toEqual({ a: [1, { b: [] }] });
+    expect(refusal(runInNewContext('({ a: [new Map()] })'))).toMatchObject({ path: 'v.a[0]' });
+  });
+
   test('or it is refused, with the path of the part that is not', () => {
     const cases: readonly (readonly [value: unknown, path: string])[] = [
       [undefined, 'v'],
@@ -42,6 +49,11 @@ describe('a value is JSON', () => {
       [Array(2), 'v[0]'],
       [{ [Symbol('s')]: 1 }, 'v'],
       [new Proxy(new Set(), {}), 'v'],
+      [{ a: ['x'].map(String), b: /b/.exec('abc') }, 'v.b.index'],
+      [Object.assign([1], { 'a b': undefined }), 'v["a b"]'],
+      [Object.assign([1], { [Symbol('s')]: 1 }), 'v'],
+      [[new (class List extends Array {})()], 'v[0]'],
+      [new Proxy(Object.assign([1], { x: 1 }), {}), 'v.x'],
     ];
     for (const [value, path] of cases) expect(refusal(value)).toMatchObject({ code: 'invalid_value', path });
   });

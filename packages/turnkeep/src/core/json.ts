@@ -21,8 +21,8 @@ type JsonPart<T> = T extends Json | undefined
 /**
  * An own copy of `value` as plain JSON, or `invalid_value` with the path of the part that is not JSON.
  * Key order and own `__proto__` keys are kept, `-0` becomes `0`, a property that holds `undefined` is left out.
- * Refused: `NaN`, infinities, `BigInt`, functions, symbols, class instances, holes and `undefined` in arrays, cycles,
- * and nesting deeper than `LIMITS.jsonDepth`.
+ * Refused: `NaN`, infinities, `BigInt`, functions, symbols, class instances, holes, `undefined` and names in arrays,
+ * cycles, and nesting deeper than `LIMITS.jsonDepth`.
  */
 export function parseJson(value: unknown, path: string): Json {
   return copy(value, path, 0);
@@ -45,17 +45,19 @@ function finite(value: number, path: string): number {
 }
 
 function copyArray(value: readonly unknown[], path: string, depth: number): Json {
+  if (depthOfPrototypes(value) > 2) throw notInstance(value, path);
   const out: Json[] = [];
   for (let at = 0; at < value.length; at++) out.push(copy(value[at], `${path}[${at}]`, depth + 1));
+  // Without holes its names, as the match of a pattern has them, come behind its places.
+  const named = Object.keys(value)[value.length];
+  if (named !== undefined) throw notJson(memberPath(path, named), 'a list has no members with names');
+  assertNoSymbols(value, path);
   return out;
 }
 
 function copyObject(value: object, path: string, depth: number): Json {
-  const prototype: unknown = Object.getPrototypeOf(value);
-  if (prototype !== Object.prototype && prototype !== null && Object.getPrototypeOf(prototype) !== null) {
-    throw notJson(path, `an instance of ${className(value)} is not a JSON value`);
-  }
-  if (Object.getOwnPropertySymbols(value).length > 0) throw notJson(path, 'symbol keys are not JSON');
+  if (depthOfPrototypes(value) > 1) throw notInstance(value, path);
+  assertNoSymbols(value, path);
   const out: Record<string, Json> = {};
   for (const key of Object.keys(value)) {
     const part = (value as Record<string, unknown>)[key];
@@ -73,6 +75,24 @@ export function setOwn(target: Record<string, Json>, key: string, value: Json): 
 /** `path.key`, or `path["key"]` where the key is not a plain name. */
 export function memberPath(path: string, key: string): string {
   return /^[A-Za-z_][A-Za-z0-9_]*$/.test(key) ? `${path}.${key}` : `${path}[${JSON.stringify(key)}]`;
+}
+
+/** How many prototypes a value has, up to three: an object has one, or none, and a list two, in whatever realm. */
+function depthOfPrototypes(value: object): number {
+  let depth = 0;
+  for (let next: unknown = Object.getPrototypeOf(value); next !== null && depth < 3; depth++) {
+    if (next === Object.prototype) return depth + 1;
+    next = Object.getPrototypeOf(next);
+  }
+  return depth;
+}
+
+function assertNoSymbols(value: object, path: string): void {
+  if (Object.getOwnPropertySymbols(value).length > 0) throw notJson(path, 'symbol keys are not JSON');
+}
+
+function notInstance(value: object, path: string): TurnkeepError<'invalid_value'> {
+  return notJson(path, `an instance of ${className(value)} is not a JSON value`);
 }
 
 function className(value: object): string {
