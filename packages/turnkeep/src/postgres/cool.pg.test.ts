@@ -19,19 +19,16 @@ async function say(ledger: Ledger, count: number, length = 1): Promise<void> {
   }
 }
 
-async function rowsOf(text: string): Promise<readonly Record<string, unknown>[]> {
-  const client = await schema.client();
-  return (await client.query<Record<string, unknown>>(text.replaceAll('$s', `"${schema.name}"`))).rows;
-}
-
 test('a cooled commit leaves its place in the log and nothing else', async () => {
   const ledger = ledgerOver(await schema.open());
   await say(ledger, 6);
   await ledger.backend.cool(NAMESPACE, { hotMessages: 2 });
-  expect(await rowsOf(`SELECT header, seals, words, block FROM $s.log WHERE version < 5`)).toEqual(
+  expect(await schema.rowsOf(`SELECT header, seals, words, block FROM $s.log WHERE version < 5`)).toEqual(
     Array.from({ length: 4 }, () => ({ header: null, seals: '[]', words: '', block: '1' })),
   );
-  expect(await rowsOf(`SELECT first, last, dirty FROM $s.blocks`)).toEqual([{ first: '1', last: '4', dirty: false }]);
+  expect(await schema.rowsOf(`SELECT first, last, dirty FROM $s.blocks`)).toEqual([
+    { first: '1', last: '4', dirty: false },
+  ]);
   expect((await ledger.verify()).faults).toEqual([]);
 });
 
@@ -43,7 +40,7 @@ test('I10: words that go are in no block after maintenance', async () => {
   await conversation.redact('m1', { reason: 'private' });
   await conversation.redact('m3', { reason: 'private' });
   await ledger.backend.collect(NAMESPACE);
-  const [row] = await rowsOf(`SELECT c, first, last, encode(bytes, 'base64') AS bytes, dirty FROM $s.blocks`);
+  const [row] = await schema.rowsOf(`SELECT c, first, last, encode(bytes, 'base64') AS bytes, dirty FROM $s.blocks`);
   expect(row).toMatchObject({ dirty: false });
   const place = { c: String(row?.['c']), first: Number(row?.['first']) };
   const block = readBlock(NAMESPACE, place, [row?.['c'], row?.['first'], row?.['last'], row?.['bytes']]);
@@ -54,7 +51,7 @@ test('I10: words that go are in no block after maintenance', async () => {
     false,
     true,
   ]);
-  expect(await rowsOf(`SELECT version FROM $s.log WHERE words <> '' AND version < 6`)).toEqual([]);
+  expect(await schema.rowsOf(`SELECT version FROM $s.log WHERE words <> '' AND version < 6`)).toEqual([]);
   expect(await conversation.message('m1')).toMatchObject({
     status: 'found_verified',
     message: { parts: [], tier: 'cool' },
@@ -66,7 +63,7 @@ test('a damaged block takes its own messages with it, and verify names each', as
   const ledger = ledgerOver(await schema.open());
   await say(ledger, 5);
   await ledger.backend.cool(NAMESPACE, { hotMessages: 2 });
-  await rowsOf(`UPDATE $s.blocks SET bytes = set_byte(bytes, 20, get_byte(bytes, 20) # 1)`);
+  await schema.rowsOf(`UPDATE $s.blocks SET bytes = set_byte(bytes, 20, get_byte(bytes, 20) # 1)`);
   const conversation = ledger.namespace(NAMESPACE).conversation('c');
   const { messages } = await conversation.page({ damaged: 'mark' });
   expect(messages.map(({ damage }) => damage?.reason)).toEqual([
@@ -84,7 +81,7 @@ test('old commits cool by themselves, a full block at a time', async () => {
   const ledger = ledgerOver(backend);
   await say(ledger, 130, 300);
   let blocks = 0;
-  while (blocks < 2) blocks = (await rowsOf(`SELECT 1 FROM $s.blocks`)).length;
+  while (blocks < 2) blocks = (await schema.rowsOf(`SELECT 1 FROM $s.blocks`)).length;
   const { messages } = await ledger.namespace(NAMESPACE).conversation('c').page({ limit: 200 });
   const cool = messages.findLastIndex(({ tier }) => tier === 'cool') + 1;
   expect(cool).toBeLessThanOrEqual(122);

@@ -17,6 +17,7 @@ export class TestSchema {
   readonly url: string;
   readonly name: string;
   readonly #ends: (() => Promise<unknown>)[] = [];
+  #asking: Promise<Client> | undefined;
 
   private constructor(url: string) {
     this.url = url;
@@ -48,6 +49,12 @@ export class TestSchema {
     await client.connect();
     this.#ends.push(async () => client.end());
     return client;
+  }
+
+  /** The rows that the server answers; `$s` stands for the schema. However often it asks, it holds one connection. */
+  async rowsOf(text: string): Promise<readonly Record<string, unknown>[]> {
+    this.#asking ??= this.client();
+    return (await (await this.#asking).query<Record<string, unknown>>(text.replaceAll('$s', `"${this.name}"`))).rows;
   }
 
   async end(): Promise<void> {

@@ -26,9 +26,7 @@ async function total(store: PostgresBackend = backend) {
 }
 
 async function additions(): Promise<number> {
-  const client = await schema.client();
-  const { rows } = await client.query<{ n: number }>(`SELECT count(*)::int AS n FROM "${schema.name}".additions`);
-  return rows[0]?.n ?? -1;
+  return (await schema.rowsOf('SELECT FROM $s.additions')).length;
 }
 
 describe('usage of a namespace', () => {
@@ -84,8 +82,7 @@ describe('usage of a namespace', () => {
     const again = [...call.commit.changes, { kind: 'leaf.select', turnId: 'none' }];
     await expect(backend.commit(envelope('a', again))).rejects.toMatchObject({ name: 'TurnkeepError' });
     expect(await total()).toMatchObject({ calls: 1 });
-    const client = await schema.client();
-    await client.query(`UPDATE "${schema.name}".additions SET version = 7`);
+    await schema.rowsOf('UPDATE $s.additions SET version = 7');
     expect(await backend.verify()).toMatchObject([{ kind: 'orphan_addition' }, { kind: 'orphan_addition' }]);
   });
 
