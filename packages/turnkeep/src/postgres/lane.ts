@@ -52,7 +52,7 @@ export class Lane {
 
   push(job: WaitingCommit): void {
     // Whoever takes what is ahead of it looks for it afterwards.
-    if (this.#open.add(job)) this.#start();
+    if (this.#open.add(job) && this.#groups < GROUPS) this.#startGroup();
   }
 
   withdraw(job: WaitingCommit, reason: string): void {
@@ -62,25 +62,25 @@ export class Lane {
     this.#goOn();
   }
 
-  #start(): void {
-    if (this.#groups < GROUPS && this.#open.has(false)) {
-      this.#groups += 1;
-      void this.#work(false).finally(() => {
-        this.#groups -= 1;
-        this.#goOn();
-      });
-    }
-    if (this.#lines < LINES && this.#open.has(true)) {
-      this.#lines += 1;
-      void this.#work(true).finally(() => {
-        this.#lines -= 1;
-        this.#goOn();
-      });
-    }
+  #startGroup(): void {
+    this.#groups += 1;
+    void this.#work(false).finally(() => {
+      this.#groups -= 1;
+      this.#goOn();
+    });
+  }
+
+  #startLine(): void {
+    this.#lines += 1;
+    void this.#work(true).finally(() => {
+      this.#lines -= 1;
+      this.#goOn();
+    });
   }
 
   #goOn(): void {
-    this.#start();
+    if (this.#groups < GROUPS && this.#open.has(false)) this.#startGroup();
+    if (this.#lines < LINES && this.#open.has(true)) this.#startLine();
     if (this.#open.isEmpty && this.#groups + this.#lines === 0) this.#parts.ended();
   }
 
@@ -135,7 +135,7 @@ export class Lane {
         job.lockAlso(outcome.conversations);
         break;
     }
-    job.waitsInLine = true;
+    this.#open.putInLine(job);
     if (this.#leftMs([job]) > 0) return undefined;
     return this.#giveUp(job, new TurnkeepError('store_busy', { waitedMs: Math.round(job.waitedMs) }));
   }

@@ -49,7 +49,7 @@ it('commits of a conversation are answered in the order in which they were sent,
         if (outcome === 1) answer(taken);
         for (const commit of taken) {
           if (outcome === 2) commit.groupLimit = Math.ceil(taken.length / 2);
-          if (outcome === 3) commit.waitsInLine = true;
+          if (outcome === 3) open.putInLine(commit);
         }
         open.release(taken);
       };

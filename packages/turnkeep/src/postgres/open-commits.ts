@@ -16,12 +16,13 @@ export class OpenCommits {
   readonly #counts = new Map<ConversationId, number>();
   /** What those at work lock. */
   readonly #locked = new Set<ConversationId>();
+  #inLine = 0;
 
   get isEmpty(): boolean {
     return this.#commits.size === 0;
   }
 
-  /** Adds a commit behind all others, and answers whether nothing is ahead of it. */
+  /** Adds a commit behind all others, and answers whether it can be taken at once. */
   add(commit: WaitingCommit): boolean {
     this.#commits.add(commit);
     let isFirst = true;
@@ -30,12 +31,20 @@ export class OpenCommits {
       this.#counts.set(id, before + 1);
       if (before > 0) isFirst = false;
     }
-    return isFirst;
+    return isFirst && this.#isFree(commit);
+  }
+
+  /** From now on the commit waits in line for what it locks. */
+  putInLine(commit: WaitingCommit): void {
+    if (commit.waitsInLine) return;
+    commit.waitsInLine = true;
+    this.#inLine += 1;
   }
 
   /** Removes a commit that is answered. */
   remove(commit: WaitingCommit): void {
     if (!this.#commits.delete(commit)) return;
+    if (commit.waitsInLine) this.#inLine -= 1;
     for (const id of commit.orderedBy) {
       const left = (this.#counts.get(id) ?? 0) - 1;
       if (left > 0) this.#counts.set(id, left);
@@ -45,7 +54,7 @@ export class OpenCommits {
 
   /** True where there is something to {@link take}. */
   has(inLine: boolean): boolean {
-    return this.#next(inLine, 1).length > 0;
+    return (!inLine || this.#inLine > 0) && this.#next(inLine, 1).length > 0;
   }
 
   /** What a transaction may take now, in order: commits of several conversations, or in line those of one. */
@@ -75,6 +84,7 @@ export class OpenCommits {
     let room = limit;
     let length = 0;
     for (const commit of this.#commits) {
+      if (commit.state === 'at_work') continue;
       const [first] = taken;
       const belongs = inLine && first ? commit.conversation === first.conversation : commit.waitsInLine === inLine;
       const fits = !first || (taken.length < commit.groupLimit && length < GROUP_LENGTH);
