@@ -11,8 +11,9 @@ import { unpackPlace } from './place.ts';
 import type { Place } from './place.ts';
 import type { StoreParts } from './store-parts.ts';
 
-/** Bytes of lines that one call looks at: some 20 ms. */
+/** Bytes of lines that one call looks at: some 20 ms; less where it has found some, which may be all that is asked for. */
 const SLICE_BYTES = 4_194_304;
+const FOUND_SLICE_BYTES = 131_072;
 /** What else it does, as bytes that would take as long: to pass a line, or a stretch that a filter rules out. */
 const PASSED_LINE = 1_024;
 const PASSED_STRETCH = 8_192;
@@ -37,7 +38,8 @@ export function searchCandidates(parts: StoreParts, namespace: NamespaceId, quer
   try {
     const lines = new Lines(index, namespace, gap ? gap.to + 1 : 0);
     for (const step of lines.down(before, probe)) {
-      if (places.length >= limit || seen >= SLICE_BYTES) return { places, next: String(step.n + 1) };
+      const slice = places.length > 0 ? FOUND_SLICE_BYTES : SLICE_BYTES;
+      if (places.length >= limit || seen >= slice) return { places, next: String(step.n + 1) };
       if (step.kind === 'passed') {
         seen += PASSED_STRETCH;
         continue;
