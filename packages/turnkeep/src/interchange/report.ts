@@ -15,8 +15,8 @@ export interface DamageEntry {
  * - `missing_parent`, `cyclic_parent`, `self_parent`, `missing_logical_parent`: the record before it in the file stands in;
  * - `variant`: a record's id came with other content before, both are kept apart;
  * - `orphan_result`, `second_result`, `second_call`: kept as opaque parts, since nothing can pair with them;
- * - `empty_summary`, `summary_without_prefix`, `summary_not_longer`, `boundary_without_summary`: a compaction that is
- *   kept as messages but covers nothing;
+ * - `empty_summary`, `summary_too_long`, `summary_without_prefix`, `summary_not_longer`, `boundary_without_summary`: a
+ *   compaction that is kept as messages but covers nothing;
  * - `inexact_number`, `repeated_key`, `too_deep`: kept as the record's own text;
  * - `split`: larger than one record may be, continued in further messages;
  * - `foreign_session`: a record that another session wrote, copied into this one;
@@ -32,6 +32,7 @@ export type NoteKind =
   | 'second_result'
   | 'second_call'
   | 'empty_summary'
+  | 'summary_too_long'
   | 'summary_without_prefix'
   | 'summary_not_longer'
   | 'boundary_without_summary'

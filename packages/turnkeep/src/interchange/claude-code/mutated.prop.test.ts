@@ -30,28 +30,11 @@ const LINES = [
 ].map((row) => JSON.stringify(row));
 
 /** Values as a file may hold them, as text: some say more than a value of JavaScript can. */
-const VALUES = [
-  ...['null', 'true', '0', '-0', '1e400', '9007199254740993', '""', '" "', '[]', '{}', '[[]]', '{"a":1,"a":2}'],
-  ...[
-    '"user"',
-    '"assistant"',
-    '"system"',
-    '"tool_use"',
-    '"tool_result"',
-    '"A"',
-    '"__proto__"',
-    '"\\ud83d"',
-    '"\\ud83e"',
-  ],
-  ...['{"__proto__":{"x":1},"constructor":1}', '"a\\u0000b"', JSON.stringify('x'.repeat(600)), '"2026-13-99"'],
-  ...[
-    '[{"type":"text"}]',
-    '[{"type":"tool_use","id":"A","name":"T","input":{}}]',
-    '[{"type":"tool_use","id":"B","input":1e400}]',
-  ],
-  ...['[{"type":"tool_result","tool_use_id":"A","content":"z"}]', '[{"type":"document","source":null}]'],
-  ...[`${'['.repeat(300)}${']'.repeat(300)}`, `${'{"a":'.repeat(140)}1${'}'.repeat(140)}`],
-];
+const VALUES = `null true 0 -0 1e400 9007199254740993 "" [] {} [[]] {"a":1,"a":2} {"__proto__":{"x":1},"constructor":1}
+  "user" "assistant" "system" "tool_use" "tool_result" "A" "__proto__" "\\ud83d" "\\ud83e" "a\\u0000b" "2026-13-99"
+  [{"type":"text"}] [{"type":"document","source":null}] [{"type":"tool_use","id":"A","name":"T","input":{}}]
+  [{"type":"tool_use","id":"B","input":1e400}] [{"type":"tool_result","tool_use_id":"A","content":"z"}]
+  ${'['.repeat(300)}${']'.repeat(300)} ${'{"a":'.repeat(140)}1${'}'.repeat(140)} "${'x'.repeat(600)}"`.split(/\s+/);
 
 type Mutation = (lines: string[]) => void;
 
@@ -101,7 +84,7 @@ function changed(line: string, member: number, value: string | null): string {
     if (typeof container !== 'object' || container === null) return;
     for (const [key, inner] of Object.entries(container)) {
       places.push([container, key]);
-      visit(inner as Json);
+      visit(inner);
     }
   };
   visit(row);

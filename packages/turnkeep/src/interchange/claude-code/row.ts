@@ -148,12 +148,12 @@ function orNone<Item>(items: readonly Item[]): readonly Item[] {
   return items.length === 0 ? NONE : items;
 }
 
-/** The call that a block makes: one without a name is none. */
+/** The call that a block makes: one without a name, or with a text for one, is none. */
 function callOf(block: Json): { readonly id: string; readonly name: string } | undefined {
   if (textOf(block, 'type') !== 'tool_use') return undefined;
   const id = textOf(block, 'id');
   const name = textOf(block, 'name');
-  return id === undefined || name === undefined ? undefined : { id, name };
+  return id === undefined || !isName(name) ? undefined : { id, name };
 }
 
 function answerOf(block: Json): string | undefined {

@@ -57,6 +57,24 @@ test('structures that are large without a long text become texts', async () => {
   expect(await target.rows(report.conversations[0]?.conversationId ?? '')).toEqual(sorted(rows));
 });
 
+test('a summary that is no summary any more, and a name of a call that is none, are kept', async () => {
+  const talk = [write.user(1, null, 'run'), write.says(2, 1, 'm1', 'done')];
+  const long = 'x'.repeat(3_000_000);
+  const rows = [
+    ...talk,
+    write.boundary(3, 2),
+    write.summary(4, 3, long),
+    write.user(5, 4, 'on'),
+    write.calls(6, 5, 'm2', 'A', {}, long),
+    write.result(7, 6, 'A', 'ok'),
+  ];
+  const target = new MemoryTarget();
+  const report = await importClaudeCode(target, bytesOf(jsonl(rows)));
+  expect(report.refused).toEqual([]);
+  expect(report.files[0]?.notes.map(({ kind }) => kind)).toEqual(['summary_too_long', 'orphan_result']);
+  expect(await target.rows(report.conversations[0]?.conversationId ?? '')).toEqual(sorted(rows));
+});
+
 test('a message with more calls than one may have goes on in further ones', async () => {
   const calls = Array.from({ length: 700 }, (_, at) => ({ type: 'tool_use', id: `c${at}`, name: 'T', input: {} }));
   const texts = Array.from({ length: 1_500 }, (_, at) => ({ type: 'text', text: `t${at}` }));

@@ -206,6 +206,7 @@ class TreeBuilder {
 
   #coverBy(turn: Turn, boundary: Row, summary: Row): NoteKind | undefined {
     if (!summary.hasText) return 'empty_summary';
+    if (summary.bytes > MAX_SUMMARY_BYTES) return 'summary_too_long';
     const upTo = this.#lastCovered(turn, boundary);
     if (!upTo) return 'summary_without_prefix';
     const before = coveringAbove(turn);
@@ -223,6 +224,9 @@ class TreeBuilder {
     return rowBefore(unit, head);
   }
 }
+
+/** A summary is committed beside the message of its words, which may be cut; the summary itself cannot be. */
+const MAX_SUMMARY_BYTES = 3_000_000;
 
 /** The rows of a unit in the order in which they are said. */
 export function rowsOfUnit(unit: Unit): readonly Row[] {
