@@ -31,7 +31,7 @@ export interface WriteOptions {
 }
 
 // Expectation and fence are checked as parts of the commit.
-const WRITE: Checks<WriteOptions & { readonly turnId?: TurnId | null }> = {
+const WRITE: Checks<WriteOptions & { readonly turnId?: TurnId | null | undefined }> = {
   idempotencyKey: text,
   expect: anything,
   fence: anything,

@@ -12,8 +12,8 @@ import { pathOf, PATH } from './path-reads.ts';
 import type { PathOptions } from './path-reads.ts';
 
 interface ListOptions extends PathOptions {
-  readonly status?: Commitment['status'];
-  readonly type?: string;
+  readonly status?: Commitment['status'] | undefined;
+  readonly type?: string | undefined;
 }
 
 const LIST: Checks<ListOptions> = { ...PATH, status: oneOf('open', 'fulfilled', 'expired'), type: text };
@@ -38,7 +38,7 @@ export class Commitments {
   /** Fulfils one commitment, or every open one whose content contains a text; answers which. */
   async resolve(
     which: CommitmentSelector,
-    options?: WriteOptions & { readonly turnId?: TurnId },
+    options?: WriteOptions & { readonly turnId?: TurnId | undefined },
   ): Promise<readonly CommitmentId[]> {
     const receipt = await this.#access.write([{ kind: 'commitment.resolve', which, turnId: options?.turnId }], options);
     return eventOf(receipt, 'commitment.resolve').commitmentIds;
@@ -47,7 +47,7 @@ export class Commitments {
   /** Expires one commitment, or every open one whose content contains a text; answers which. */
   async expire(
     which: CommitmentSelector,
-    options?: WriteOptions & { readonly turnId?: TurnId },
+    options?: WriteOptions & { readonly turnId?: TurnId | undefined },
   ): Promise<readonly CommitmentId[]> {
     const receipt = await this.#access.write([{ kind: 'commitment.expire', which, turnId: options?.turnId }], options);
     return eventOf(receipt, 'commitment.expire').commitmentIds;

@@ -121,8 +121,8 @@ const DAMAGE: Checks<DamageOptions> = { damaged: oneOf('refuse', 'mark') };
 const WINDOW: Checks<WindowOptions> = { ...DAMAGE, before: anything, leaf: idOrNull };
 const PAGE: Checks<PageOptions> = { ...PATH, ...DAMAGE, after: anything, limit: anything };
 const READ: Checks<ReadOptions> = { ...PATH, ...DAMAGE, pageSize: anything };
-const GRAPH: Checks<{ readonly atVersion?: number }> = { atVersion: anything };
-const INFO: Checks<{ readonly reader?: string }> = { reader: text };
+const GRAPH: Checks<{ readonly atVersion?: number | undefined }> = { atVersion: anything };
+const INFO: Checks<{ readonly reader?: string | undefined }> = { reader: text };
 
 /** A page of a path, root first. */
 export interface MessagePage {
@@ -192,7 +192,7 @@ export class Conversation {
    */
   async append(
     message: NewMessage,
-    options: WriteOptions & { readonly turnId?: TurnId | null } = {},
+    options: WriteOptions & { readonly turnId?: TurnId | null | undefined } = {},
   ): Promise<Receipt> {
     assertWriteOptions(options);
     // Copied before anything is awaited: what the caller does with it meanwhile is not what was sent.
@@ -281,7 +281,7 @@ export class Conversation {
   /** Removes a message's words everywhere it is shared. */
   async redact(
     messageId: MessageId,
-    how: { readonly reason: string; readonly replacement?: readonly Part[] },
+    how: { readonly reason: string; readonly replacement?: readonly Part[] | undefined },
     options?: WriteOptions,
   ): Promise<Receipt> {
     return this.commit([{ ...how, kind: 'message.redact', messageId }], options);
@@ -340,7 +340,7 @@ export class Conversation {
   }
 
   /** Erases the conversation and those of its sub-agents; what living forks share stays. Maintenance removes the rest. */
-  async erase(how: { readonly reason?: string } = {}, options?: WriteOptions): Promise<Receipt> {
+  async erase(how: { readonly reason?: string | undefined } = {}, options?: WriteOptions): Promise<Receipt> {
     return this.commit([{ ...how, kind: 'conversation.erase' }], options);
   }
 
@@ -387,7 +387,7 @@ export class Conversation {
   // ---- Reading
 
   /** Title, counters, leaf, last message, unread of a reader. */
-  async info(options: { readonly reader?: string } = {}): Promise<ConversationInfo> {
+  async info(options: { readonly reader?: string | undefined } = {}): Promise<ConversationInfo> {
     assertChecked(options, INFO);
     return this.#access.view(({ tree, bodies }) => conversationInfo(bodies, tree.head, options.reader));
   }
@@ -455,7 +455,7 @@ export class Conversation {
   }
 
   /** The tree: every turn that the conversation sees, with the first words of each. */
-  async graph(options: { readonly atVersion?: number } = {}): Promise<readonly LabelledTurn[]> {
+  async graph(options: { readonly atVersion?: number | undefined } = {}): Promise<readonly LabelledTurn[]> {
     assertChecked(options, GRAPH);
     const { atVersion } = options;
     return this.#access.view((view) => {

@@ -24,6 +24,30 @@ test('what is no message is refused with its path, and not by a crash', async ()
   });
 });
 
+test('a store that nobody named is refused, and the error says what a store is', async () => {
+  const stores = 'memory:, sqlite:FILE, journal:DIRECTORY or postgres://…';
+  for (const store of [undefined, null, 5, true]) {
+    // A variable of the environment that is not set, say.
+    await expect(openLedger(store as unknown as string)).rejects.toMatchObject({
+      details: { path: 'store', reason: `a URL (${stores}) or an open backend is asked for` },
+    });
+  }
+  await expect(openLedger('agent.db')).rejects.toMatchObject({
+    details: { path: 'url', reason: `a store is ${stores}` },
+  });
+});
+
+test('an option that is undefined is one that is absent', async () => {
+  const { space, conversation } = await opened();
+  await conversation.append({ role: 'user', parts: text('x') }, { turnId: undefined });
+  await conversation.commitments.add({ content: 'c' });
+  expect(await conversation.commitments.list({ status: undefined, type: undefined })).toHaveLength(1);
+  expect(await conversation.commitments.resolve({ matching: 'c' }, { turnId: undefined })).toHaveLength(1);
+  expect(await conversation.info({ reader: undefined })).toMatchObject({ unread: 0 });
+  expect(await conversation.graph({ atVersion: undefined })).toEqual([]);
+  expect((await space.interrupts({ signal: undefined }).next()).done).toBe(true);
+});
+
 test('options that are none are refused with their path, whoever asks', async () => {
   const { space, conversation } = await opened();
   await conversation.append({ role: 'user', parts: text('x') });

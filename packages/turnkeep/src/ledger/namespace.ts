@@ -1,3 +1,4 @@
+import type { Commit } from '../core/change.ts';
 import { z } from 'zod';
 import type { HeadQuery } from '../core/backend.ts';
 import type { Head } from '../core/head.ts';
@@ -83,7 +84,7 @@ const LIST: Checks<ListOptions> = {
   limit: anything,
   after: anything,
 };
-const SIGNAL: Checks<{ readonly signal?: AbortSignal }> = { signal: abortSignal };
+const SIGNAL: Checks<{ readonly signal?: AbortSignal | undefined }> = { signal: abortSignal };
 const ERASURE: Checks<EraseSubjectOptions> = { idempotencyKey: text, reason: text, signal: abortSignal };
 
 /** One tenant's conversations. Nothing is ever read or written across namespaces. */
@@ -113,8 +114,8 @@ export class Namespace {
 
   /** Sends a whole commit of unknown origin, checked before anything is written; of this namespace, whether it says so or not. */
   async commit(
-    commit: { readonly [field: string]: unknown },
-    options: { readonly signal?: AbortSignal } = {},
+    commit: Commit | { readonly [field: string]: unknown },
+    options: { readonly signal?: AbortSignal | undefined } = {},
   ): Promise<Receipt> {
     assertObject(commit, 'commit');
     assertChecked(options, SIGNAL);
@@ -172,7 +173,7 @@ export class Namespace {
   }
 
   /** The questions that turns of this namespace wait on. Its cost follows the number of conversations. */
-  interrupts(options: { readonly signal?: AbortSignal } = {}): AsyncGenerator<OpenInterrupt> {
+  interrupts(options: { readonly signal?: AbortSignal | undefined } = {}): AsyncGenerator<OpenInterrupt> {
     assertChecked(options, SIGNAL);
     return openInterrupts(this.#access, this.id, options.signal);
   }

@@ -38,8 +38,13 @@ export interface OpenOptions extends LedgerSettings {
 export async function openLedger(store: string | Backend, options: OpenOptions = {}): Promise<Ledger> {
   assertOpenOptions(options);
   const surroundings = options.surroundings ?? systemSurroundings;
+  if (typeof store !== 'string' && (typeof store !== 'object' || store === null)) {
+    throw new TurnkeepError('invalid_value', {
+      path: 'store',
+      reason: `a URL (${STORES}) or an open backend is asked for`,
+    });
+  }
   const backend = typeof store === 'string' ? await openBackend(store, options) : store;
-  assertObject(backend, 'store');
   return new Ledger(backend, surroundings, mintCommitId, options);
 }
 
@@ -65,9 +70,10 @@ export async function openBackend(url: string, options: OpenOptions = {}): Promi
     const { openPostgresUrl } = await import('../postgres/index.ts');
     return openPostgresUrl(url, { hotMessages });
   }
-  const reason = 'a store is memory:, sqlite:FILE, journal:DIRECTORY or postgres://…';
-  throw new TurnkeepError('invalid_value', { path: 'url', reason });
+  throw new TurnkeepError('invalid_value', { path: 'url', reason: `a store is ${STORES}` });
 }
+
+const STORES = 'memory:, sqlite:FILE, journal:DIRECTORY or postgres://…';
 
 const OPEN: Checks<OpenOptions> = {
   surroundings: anything,

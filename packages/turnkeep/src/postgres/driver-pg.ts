@@ -1,4 +1,5 @@
 import type { ClientBase, Pool, PoolClient, PoolConfig } from 'pg';
+import { TurnkeepError } from '../core/errors.ts';
 import { after } from '../platform/timers.ts';
 import type { Connection, Driver, Session, SqlRow, Statement } from './driver.ts';
 
@@ -21,7 +22,7 @@ const ROUND_TRIP_TIMEOUT_MS = 30_000;
 
 /** Statements through `pg`, pipelined, over a pool of its own. */
 export async function pgDriver(options: PgDriverOptions): Promise<Driver> {
-  const { Pool } = (await import('pg')).default;
+  const PoolOfPg = await loadPool();
   const connectionTimeoutMillis = options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS;
   const config: PoolConfig & { readonly pipeline: true } = {
     connectionString: options.connectionString,
@@ -31,8 +32,16 @@ export async function pgDriver(options: PgDriverOptions): Promise<Driver> {
     keepAlive: true,
     ...(options.ssl === undefined ? {} : { ssl: options.ssl }),
   };
-  const pool = new Pool(config);
+  const pool = new PoolOfPg(config);
   return new PgDriver(pool, true, options.roundTripTimeoutMs ?? ROUND_TRIP_TIMEOUT_MS);
+}
+
+async function loadPool(): Promise<typeof Pool> {
+  const { default: pg } = await import('pg').catch((cause: unknown) => {
+    // A peer dependency, which whoever needs no Postgres does without.
+    throw new TurnkeepError('unsupported', { what: 'open Postgres without the package pg: install it' }, { cause });
+  });
+  return pg.Pool;
 }
 
 /** Statements through a pool of the caller's, which the caller ends. Make it with `pipeline: true`. */

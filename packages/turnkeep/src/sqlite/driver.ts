@@ -1,4 +1,5 @@
 import { chmodSync, existsSync } from 'node:fs';
+import { TurnkeepError } from '../core/errors.ts';
 import { openBetterSqlite3 } from './driver-better-sqlite3.ts';
 import { openNodeSqlite } from './driver-node-sqlite.ts';
 import { setUpConnection } from './driver-setup.ts';
@@ -101,10 +102,10 @@ function openWithDriver(path: string, { driver, readOnly = false }: OpenDatabase
   return opened;
 }
 
-function noDriver(driver: DriverName | undefined): Error {
-  const wanted = driver ?? 'SQLite driver';
-  return new Error(
-    `${wanted} is not available in Node.js ${process.versions.node}: ` +
-      'install better-sqlite3 12, or use Node.js 22.16 or later.',
-  );
+function noDriver(driver: DriverName | undefined): TurnkeepError {
+  const wanted = driver ?? 'better-sqlite3 or node:sqlite';
+  const how = 'install better-sqlite3 12, or use Node.js 22.16 or later';
+  return new TurnkeepError('unsupported', {
+    what: `open SQLite without ${wanted} in Node.js ${process.versions.node}: ${how}`,
+  });
 }

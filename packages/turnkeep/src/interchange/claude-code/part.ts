@@ -90,7 +90,7 @@ export function callIdOf(id: string): string {
   return idProblem(id) === undefined ? id : importedId('call', id);
 }
 
-function originalId(id: string): { readonly providerMetadata?: ProviderMetadata } {
+function originalId(id: string): { readonly providerMetadata?: ProviderMetadata | undefined } {
   return idProblem(id) === undefined ? {} : { providerMetadata: { [PROVIDER]: { id } } };
 }
 

@@ -93,7 +93,10 @@ const COMPLETE: Checks<CompleteOptions> = {
   besides: anything,
 };
 const FAIL: Checks<FailOptions> = { ...SENT, partial: anything };
-const WATCH: Checks<{ readonly lines?: number; readonly signal?: AbortSignal }> = { lines: count, signal: abortSignal };
+const WATCH: Checks<{ readonly lines?: number | undefined; readonly signal?: AbortSignal | undefined }> = {
+  lines: count,
+  signal: abortSignal,
+};
 const SETTINGS: Checks<OperatorSettings> = { confirms: callback, titleOf: callback, assignee: text };
 
 /** Somebody else was quicker: what is to be done is decided anew on what they left. */
@@ -268,7 +271,9 @@ export class Operator {
   }
 
   /** The view as it is, then anew with each commit; those that come together may be shown as one. */
-  async *watch(options: { readonly lines?: number; readonly signal?: AbortSignal } = {}): AsyncGenerator<OperatorView> {
+  async *watch(
+    options: { readonly lines?: number | undefined; readonly signal?: AbortSignal | undefined } = {},
+  ): AsyncGenerator<OperatorView> {
     assertChecked(options, WATCH);
     let shown = await this.view(options.lines);
     yield shown;
