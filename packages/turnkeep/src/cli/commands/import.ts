@@ -1,12 +1,5 @@
 import { statSync } from 'node:fs';
-import { isTurnkeepError } from '../../core/errors.ts';
-import type {
-  ConversationReport,
-  FileReport,
-  ImportProgress,
-  ImportReport,
-  ImportTarget,
-} from '../../interchange/index.ts';
+import type { ConversationReport, FileReport, ImportProgress, ImportReport } from '../../interchange/index.ts';
 import { importClaudeCode } from '../../interchange/index.ts';
 import type { Namespace } from '../../ledger/namespace.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -43,24 +36,9 @@ function isMissing(path: string): boolean {
 /** Imports into a namespace, with progress on standard error. */
 export async function importInto(shell: Shell, namespace: Namespace, paths: readonly string[]): Promise<ImportReport> {
   const onProgress = (progress: ImportProgress) => shell.progress.show(() => progressText(progress));
-  const report = await importClaudeCode(targetOf(namespace), paths, { onProgress, signal: shell.signal });
+  const report = await importClaudeCode(namespace, paths, { onProgress, signal: shell.signal });
   shell.progress.end();
   return report;
-}
-
-function targetOf(namespace: Namespace): ImportTarget {
-  return {
-    namespace: namespace.id,
-    commit: (commit) => namespace.commit({ ...commit }),
-    async head(conversationId) {
-      try {
-        return await namespace.conversation(conversationId).info();
-      } catch (error) {
-        if (isTurnkeepError(error, 'conversation_not_found')) return undefined;
-        throw error;
-      }
-    },
-  };
 }
 
 function progressText({ file, filesDone, files, messages }: ImportProgress): string {

@@ -1,10 +1,12 @@
 import type { Commit } from '../../core/change.ts';
 import { assertNamespaceId } from '../../core/ids.ts';
 import { assertChecked, assertObject } from '../../ledger/given.ts';
+import { Namespace } from '../../ledger/namespace.ts';
 import { bufferedSource } from '../byte-source.ts';
 import type { JsonlOptions } from '../jsonl.ts';
 import type { ConversationReport, FileReport, ImportProgress, ImportReport, LeftFile, Refusal } from '../report.ts';
 import { assertGoesOn, holdsCommit, send } from '../target.ts';
+import { namespaceTarget } from '../namespace-target.ts';
 import type { ImportTarget } from '../target.ts';
 import { openFile } from '../../platform/byte-source.ts';
 import type { ByteSource } from '../../platform/byte-source.ts';
@@ -70,14 +72,16 @@ export async function* planClaudeCode(
 /**
  * Imports sessions: files, or folders at any depth. The same sessions imported again change nothing; a session that has
  * grown gets what is new; two imports at the same time end as one. What the store refuses for good is reported and the
- * rest goes on; what may succeed later (`store_busy`, …) is thrown, and the import can be sent again as a whole.
+ * rest goes on; what may succeed later (`store_busy`, …) is thrown, and the import can be sent again as a whole. They go into
+ * a namespace of an open ledger (`ledger.namespace('acme')`), or into a store of another kind through three calls.
  */
 export async function importClaudeCode(
-  target: ImportTarget,
+  into: Namespace | ImportTarget,
   source: ClaudeCodeSource,
   options: ImportOptions = {},
 ): Promise<ImportReport> {
-  assertObject(target, 'target');
+  assertObject(into, 'target');
+  const target = into instanceof Namespace ? namespaceTarget(into) : into;
   assertNamespaceId(target.namespace, 'target.namespace');
   assertChecked(options, IMPORT_CHECKS);
   assertSource(source);
