@@ -10,6 +10,7 @@ export { ERRORS, TurnkeepError, errorFromData, isTurnkeepError } from './core/er
 export type { ErrorCode, ErrorData, ErrorDetails, Retry } from './core/errors.ts';
 export type { Finding } from './core/finding.ts';
 export type * from './core/ids.ts';
+export { asJson } from './core/json.ts';
 export type { Json, JsonLike, JsonObject } from './core/json.ts';
 export { LIMITS } from './core/limits.ts';
 export type { LimitName } from './core/limits.ts';

@@ -1,6 +1,7 @@
 import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
-import { parseJson } from './json.ts';
+import { asJson, parseJson } from './json.ts';
+import type { Json } from './json.ts';
 import { LIMITS } from './limits.ts';
 
 function refusal(value: unknown): unknown {
@@ -66,4 +67,16 @@ describe('a value is JSON', () => {
     loop.self = { loop };
     expect(refusal(loop)).toMatchObject({ code: 'limit_exceeded', limit: 'jsonDepth' });
   });
+});
+
+test('a value of an interface is JSON by its own word; what is none is refused by the compiler', () => {
+  interface State {
+    readonly step: number;
+    readonly notes: readonly { readonly text: string; readonly by?: string | undefined }[];
+  }
+  const state: State = { step: 1, notes: [{ text: 'a', by: undefined }] };
+  const json: Json = asJson(state);
+  expect(parseJson(json, 'v')).toEqual({ step: 1, notes: [{ text: 'a' }] });
+  // @ts-expect-error -- a date is no JSON
+  expect(refusal(asJson({ at: new Date(0) }))).toMatchObject({ code: 'invalid_value', path: 'v.at' });
 });

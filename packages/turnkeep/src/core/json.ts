@@ -19,6 +19,14 @@ type JsonPart<T> = T extends Json | undefined
     : { readonly [Key in keyof T]: Key extends string | number ? JsonPart<T[Key]> : never };
 
 /**
+ * `value` itself, which the compiler then takes wherever JSON is asked for: for values whose type is an interface. What is
+ * committed is checked then, not here.
+ */
+export function asJson<T extends JsonLike<T>>(value: T): Json {
+  return value;
+}
+
+/**
  * An own copy of `value` as plain JSON, or `invalid_value` with the path of the part that is not JSON.
  * Key order and own `__proto__` keys are kept, `-0` becomes `0`, a property that holds `undefined` is left out.
  * Refused: `NaN`, infinities, `BigInt`, functions, symbols, class instances, holes, `undefined` and names in arrays,
