@@ -37,7 +37,10 @@ export interface ConversationInfo {
   readonly lastMessage: { readonly role: Role; readonly preview: string } | null;
   readonly state: 'idle' | 'busy';
   readonly openOperation: string | null;
-  /** Messages above what the reader has read; 0 where no reader was named. */
+  /**
+   * Messages of all branches above what the reader has read (`update({ readThrough })`), the reader's own included; 0 where no
+   * reader was named.
+   */
   readonly unread: number;
   readonly chain: string;
 }
