@@ -59,7 +59,7 @@ export function prepareCommit(input: unknown, surroundings: Surroundings): Envel
   }
   for (const [index, change] of commit.changes.entries()) assertChange(change, `commit.changes[${index}]`);
   const changes = commit.changes.map((change, index) => completed(change, index, commit.commitId, surroundings.sha256));
-  const records = changes.reduce((sum, change) => sum + ruleFor(change.kind).records(change as never), 0);
+  const records = changes.reduce((sum, change) => sum + ruleFor(change.kind).records(change), 0);
   const content = canonical(commit.changes as unknown as Json);
   return {
     commit: { ...commit, namespace: commit.namespace, changes },

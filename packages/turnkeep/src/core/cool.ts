@@ -1,9 +1,9 @@
 import type { RowReader } from './backend.ts';
-import { decode } from './encoding.ts';
-import type { ConversationId } from './ids.ts';
-import type { LogHeader, LogRecord } from './log.ts';
 import { fieldOf } from './event.ts';
 import type { ChangeEvent } from './event.ts';
+import { decodeHeader } from './header.ts';
+import type { ConversationId } from './ids.ts';
+import type { LogHeader, LogRecord } from './log.ts';
 
 /** Newest messages of a conversation whose words stay hot, where nobody says otherwise. */
 export const HOT_MESSAGES = 512;
@@ -96,7 +96,7 @@ function sequenceIn(event: ChangeEvent): number {
 
 function eventsOf({ header }: LogRecord): LogHeader['events'] | undefined {
   try {
-    return header === null ? undefined : (decode(header) as unknown as LogHeader).events;
+    return header === null ? undefined : decodeHeader(header).events;
   } catch {
     return undefined;
   }

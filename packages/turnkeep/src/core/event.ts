@@ -187,5 +187,12 @@ export function fieldOf<Field extends KeysOf<ChangeEvent>>(
   event: ChangeEvent | undefined,
   field: Field,
 ): ValueOf<ChangeEvent, Field> | undefined {
-  return event && field in event ? (event as unknown as Record<Field, ValueOf<ChangeEvent, Field>>)[field] : undefined;
+  return event && has(event, field) ? event[field] : undefined;
+}
+
+function has<Field extends KeysOf<ChangeEvent>>(
+  event: object,
+  field: Field,
+): event is Record<Field, ValueOf<ChangeEvent, Field>> {
+  return field in event;
 }

@@ -11,6 +11,11 @@ export function headerAt(rows: RowReader, sha256: Sha256, conversationId: Conver
   return headerOf(log, sha256, `conversation ${conversationId}, version ${version}`);
 }
 
+/** A header as the log keeps it, its digest not checked; throws a `SyntaxError` where it is no JSON. */
+export function decodeHeader(header: string): LogHeader {
+  return decode(header) as unknown as LogHeader; // as core wrote it: `Json` has no interface's shape
+}
+
 /** {@link headerAt} of a log record at hand; `place` names it for a person. */
 export function headerOf(log: LogRecord | undefined, sha256: Sha256, place: string): LogHeader {
   const header = log?.header ?? null;
@@ -18,5 +23,5 @@ export function headerOf(log: LogRecord | undefined, sha256: Sha256, place: stri
   if (sha256(header) !== log.headerDigest) {
     throw new TurnkeepError('corrupt', { place, reason: 'its header does not match its digest' });
   }
-  return decode(header) as unknown as LogHeader;
+  return decodeHeader(header);
 }

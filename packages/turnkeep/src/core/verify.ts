@@ -2,12 +2,12 @@ import { ATTACHMENT_KEYS } from './attachments/rows.ts';
 import type { Row, RowReader } from './backend.ts';
 import { chainAfter, chainStart, recordHolds } from './digest.ts';
 import type { Sha256 } from './digest.ts';
-import { decode } from './encoding.ts';
 import { isTurnkeepError } from './errors.ts';
 import type { Head, RecordRef } from './head.ts';
+import { decodeHeader } from './header.ts';
 import type { ConversationId, TurnId } from './ids.ts';
 import { afterSeparator, beforeSeparator, KEYS, numbersIn, prefixEnd, TABLES } from './keys.ts';
-import type { LogHeader, LogRecord } from './log.ts';
+import type { LogRecord } from './log.ts';
 import { unpackBranch, unpackInput, unpackMemory, unpackMessage, unpackRef, unpackTurn } from './rows.ts';
 import { SHELVES } from './shelf.ts';
 
@@ -134,7 +134,7 @@ function headerFaults(sha256: Sha256, head: Head, version: number, log: LogRecor
   if (sha256(log.header) !== log.headerDigest) {
     return [{ kind: 'header_digest', place, reason: 'the header does not match its digest', affects }];
   }
-  const header = decode(log.header) as unknown as LogHeader;
+  const header = decodeHeader(log.header);
   if (header.version === version && header.at === log.at) return [];
   return [{ kind: 'log_missing', place, reason: `the header is that of version ${header.version}`, affects }];
 }
@@ -336,7 +336,7 @@ function commitProblem(rows: RowReader, own: ConversationId, row: Row): Problem 
 /** Nothing where the header is damaged: its digest is a fault already. */
 function commitIdOf(header: string): string | undefined {
   try {
-    return (decode(header) as unknown as LogHeader).commitId;
+    return decodeHeader(header).commitId;
   } catch {
     return undefined;
   }

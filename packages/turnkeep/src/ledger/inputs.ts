@@ -87,12 +87,7 @@ export class Inputs {
     options?: WriteOptions,
   ): Promise<DeliveredInput | undefined> {
     const receipt = await this.#deliver({ ...ids, into: turnId }, options);
-    return (
-      receipt && {
-        ...receipt,
-        ...(eventOf(receipt, 'input.deliver') as unknown as Omit<DeliveredInput, keyof Receipt>),
-      }
-    );
+    return receipt && delivered(receipt);
   }
 
   /** That nothing waits is an answer where no input was named. */
@@ -148,6 +143,11 @@ function submitted(receipt: Receipt, event: TurnStart): SubmittedTurn {
   const interrupted = fieldOf(event, 'interrupted');
   const turn = { ...receipt, turnId, operationId, messageId, ordinal };
   return interrupted === undefined ? turn : { ...turn, interrupted };
+}
+
+function delivered(receipt: Receipt): DeliveredInput {
+  const { inputId, turnId, messageId, sequence } = eventOf(receipt, 'input.deliver');
+  return { ...receipt, inputId, turnId, messageId, sequence };
 }
 
 function queued(receipt: Receipt): QueuedInput {

@@ -52,8 +52,9 @@ export class ConversationMemories {
 }
 
 function written(receipt: Receipt): WrittenMemory {
-  const { memoryId, revision } = eventOf(receipt, 'memory.upsert') as unknown as WrittenMemory;
-  return { ...receipt, memoryId, revision };
+  const event = eventOf(receipt, 'memory.upsert');
+  if ('forgotten' in event) throw new TurnkeepError('commit_id_reused', { commitId: receipt.commitId });
+  return { ...receipt, memoryId: event.memoryId, revision: event.revision };
 }
 
 /** Which memories: those that fit all that is said. */

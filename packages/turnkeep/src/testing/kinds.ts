@@ -313,7 +313,6 @@ export const KINDS: { readonly [Kind in ChangeKind]: KindEntry<Kind> } = {
 export const FAILING: Change = { kind: 'checkpoint.advance', checkpointId: 'no such checkpoint', from: 0, payload: {} };
 
 /** The entry of any kind. */
-export function entryOf(kind: ChangeKind): KindEntry {
-  // Each entry holds changes of its own kind; a case only sends them.
-  return KINDS[kind] as unknown as KindEntry;
+export function entryOf<Kind extends ChangeKind>(kind: Kind): KindEntry<Kind> {
+  return KINDS[kind];
 }

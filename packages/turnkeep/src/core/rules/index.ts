@@ -1,4 +1,4 @@
-import type { Change, ChangeKind } from '../change.ts';
+import type { ChangeKind } from '../change.ts';
 import { attemptStart, attemptTakeover } from './attempt.ts';
 import { bindingSave } from './binding.ts';
 import { checkpointAdvance, checkpointCreate, checkpointWrite } from './checkpoint.ts';
@@ -66,7 +66,7 @@ export const RULES: { readonly [Kind in ChangeKind]: Rule<Kind> } = {
   'memory.upsert': memoryUpsert,
 };
 
-/** The rule of a change, typed for any of them: each rule only ever meets changes of its own kind. */
-export function ruleFor(kind: Change['kind']): Rule {
-  return RULES[kind] as unknown as Rule;
+/** The rule of a kind. Asked for the kind of any change it is typed for all of them: it only ever meets its own. */
+export function ruleFor<Kind extends ChangeKind>(kind: Kind): Rule<Kind> {
+  return RULES[kind];
 }

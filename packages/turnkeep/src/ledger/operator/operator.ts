@@ -317,10 +317,10 @@ function receiptAt({ tree, bodies }: View, version: number): Receipt {
 }
 
 function sentTask(receipt: Receipt): SentTask {
-  const { turnId, messageId } = eventOf(receipt, 'turn.submit') as unknown as SentTask;
-  const created = receipt.events.find(({ kind }) => kind === 'task.create');
-  const { taskId } = (created ?? eventOf(receipt, 'task.amend')) as unknown as SentTask;
-  return { ...receipt, taskId, created: created !== undefined, turnId, messageId };
+  const { turnId, messageId } = eventOf(receipt, 'turn.submit');
+  const created = receipt.events.some(({ kind }) => kind === 'task.create');
+  const { taskId } = eventOf(receipt, created ? 'task.create' : 'task.amend');
+  return { ...receipt, taskId, created, turnId, messageId };
 }
 
 /** A task that awaited approval and got another message instead. */
