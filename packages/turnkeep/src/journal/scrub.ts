@@ -4,6 +4,7 @@ import { markForScrub } from './apply.ts';
 import type { LineMeta } from './commit-line.ts';
 import { archiveSegment } from './archive-writer.ts';
 import type { CommitQueue } from './commit-queue.ts';
+import type { JournalFile } from './file-system.ts';
 import { INDEX, NO_CONVERSATION } from './index-keys.ts';
 import { segmentName, TEMPORARY } from './layout.ts';
 import type { LogWriter } from './log-writer.ts';
@@ -103,6 +104,17 @@ function readableLines(parts: StoreParts, pending: ReadonlyMap<number, readonly 
   return readable;
 }
 
+async function copyBytes(source: JournalFile, copy: JournalFile): Promise<void> {
+  const chunk = Buffer.allocUnsafe(COPY_BYTES);
+  for (let at = 0; ;) {
+    const filled = source.read(chunk, at);
+    if (filled === 0) return;
+    copy.write(chunk.subarray(0, filled), at);
+    at += filled;
+    await othersTurn();
+  }
+}
+
 /** Replaces a segment by a copy of it without the words that are gone. */
 async function rewrite(parts: StoreParts, segment: number, places: readonly LinePlace[]): Promise<void> {
   const { fs, segments, segmentsDirectory, index } = parts;
@@ -111,14 +123,7 @@ async function rewrite(parts: StoreParts, segment: number, places: readonly Line
   if (!source) return;
   const copy = fs.open(path + TEMPORARY, 'replace');
   try {
-    const chunk = Buffer.allocUnsafe(COPY_BYTES);
-    for (let at = 0; ;) {
-      const filled = source.read(chunk, at);
-      if (filled === 0) break;
-      copy.write(chunk.subarray(0, filled), at);
-      at += filled;
-      await othersTurn();
-    }
+    await copyBytes(source, copy);
     for (const { byte, length } of places) {
       const line = Buffer.alloc(length);
       const filled = source.read(line, byte);

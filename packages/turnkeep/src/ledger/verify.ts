@@ -35,51 +35,89 @@ const HEADS = 256;
 
 /**
  * Walks every conversation of a store: digests, chain, tree, references, counters; its attachments; then what only the
- * backend can check.
- * It reads in slices, each one snapshot, and reports every fault with its place.
+ * backend can check. It reads in slices, each one snapshot, and reports every fault with its place. Progress is told after
+ * each slice, each conversation and each attachment.
  */
 export async function verifyStore(access: Access, options: VerifyOptions): Promise<VerifyReport> {
   assertChecked(options, VERIFY);
-  const faults: Fault[] = [];
-  let progress: VerifyProgress = { conversations: 0, commits: 0, records: 0, attachments: 0 };
-  await orFault(faults, 'no namespace was checked', async () => {
-    for (const namespace of await access.backend.namespaces()) {
-      await orFault(faults, `the rest of namespace ${namespace} was not checked`, async () => {
-        for await (const conversationId of conversationsOf(access, namespace)) {
-          await orFault(faults, `the rest of conversation ${conversationId} was not checked`, async () => {
-            for await (const step of steps(access, namespace, conversationId, options.signal)) {
-              faults.push(...step.faults);
-              const { commits, records } = step;
-              progress = { ...progress, commits: progress.commits + commits, records: progress.records + records };
-              options.onProgress?.(progress);
-            }
-          });
-          const more = isShelf(conversationId) ? 0 : 1;
-          progress = { ...progress, conversations: progress.conversations + more };
-          options.onProgress?.(progress);
-        }
-        for await (const check of verifyAttachments(access, namespace, options.signal)) {
-          faults.push(...check.faults);
-          progress = { ...progress, attachments: progress.attachments + check.attachments };
-          options.onProgress?.(progress);
-        }
-      });
-    }
-  });
-  for (const { kind, place, reason } of await access.backend.verify(options.signal)) {
-    faults.push({ kind: 'store', place, reason: `${kind}: ${reason}`, affects: 'the store as a whole' });
-  }
-  return { ...progress, faults };
+  const check = new StoreCheck(access, options);
+  await check.namespaces();
+  await check.backend();
+  return check.report;
 }
 
-/** Damage that no reading gets past is a fault too: what is behind it is checked all the same. */
-async function orFault(faults: Fault[], affects: string, walk: () => Promise<void>): Promise<void> {
-  try {
-    await walk();
-  } catch (error) {
-    if (!isTurnkeepError(error, 'corrupt')) throw error;
-    const { place, reason } = error.details;
-    faults.push({ kind: 'store', place, reason, affects });
+/** What was found so far, and how to go on: each part adds to the report and tells how far it has come. */
+class StoreCheck {
+  readonly #access: Access;
+  readonly #options: VerifyOptions;
+  readonly #faults: Fault[] = [];
+  #progress: VerifyProgress = { conversations: 0, commits: 0, records: 0, attachments: 0 };
+
+  constructor(access: Access, options: VerifyOptions) {
+    this.#access = access;
+    this.#options = options;
+  }
+
+  get report(): VerifyReport {
+    return { ...this.#progress, faults: this.#faults };
+  }
+
+  namespaces(): Promise<void> {
+    return this.#orFault('no namespace was checked', async () => {
+      for (const namespace of await this.#access.backend.namespaces()) await this.#namespace(namespace);
+    });
+  }
+
+  async backend(): Promise<void> {
+    for (const { kind, place, reason } of await this.#access.backend.verify(this.#options.signal)) {
+      this.#faults.push({ kind: 'store', place, reason: `${kind}: ${reason}`, affects: 'the store as a whole' });
+    }
+  }
+
+  #namespace(namespace: NamespaceId): Promise<void> {
+    return this.#orFault(`the rest of namespace ${namespace} was not checked`, async () => {
+      for await (const conversationId of conversationsOf(this.#access, namespace)) {
+        await this.#conversation(namespace, conversationId);
+        this.#add({ conversations: isShelf(conversationId) ? 0 : 1 });
+      }
+      for await (const { faults, attachments } of verifyAttachments(this.#access, namespace, this.#options.signal)) {
+        this.#add({ attachments }, faults);
+      }
+    });
+  }
+
+  #conversation(namespace: NamespaceId, conversationId: ConversationId): Promise<void> {
+    return this.#orFault(`the rest of conversation ${conversationId} was not checked`, async () => {
+      for await (const step of steps(this.#access, namespace, conversationId, this.#options.signal)) {
+        this.#add({ commits: step.commits, records: step.records }, step.faults);
+      }
+    });
+  }
+
+  #add(
+    { conversations = 0, commits = 0, records = 0, attachments = 0 }: Partial<VerifyProgress>,
+    faults: readonly Fault[] = [],
+  ): void {
+    const before = this.#progress;
+    this.#faults.push(...faults);
+    this.#progress = {
+      conversations: before.conversations + conversations,
+      commits: before.commits + commits,
+      records: before.records + records,
+      attachments: before.attachments + attachments,
+    };
+    this.#options.onProgress?.(this.#progress);
+  }
+
+  /** Damage that no reading gets past is a fault too: what is behind it is checked all the same. */
+  async #orFault(affects: string, walk: () => Promise<void>): Promise<void> {
+    try {
+      await walk();
+    } catch (error) {
+      if (!isTurnkeepError(error, 'corrupt')) throw error;
+      const { place, reason } = error.details;
+      this.#faults.push({ kind: 'store', place, reason, affects });
+    }
   }
 }
 
