@@ -264,6 +264,7 @@ export class Conversation {
     return this.commit([{ kind: 'operation.resolve', operationId, outcome }], options);
   }
 
+  /** Where a turn lives in a provider's history, one for each; a `live` capture is never overwritten (`binding_live`). */
   async saveBinding(binding: Omit<BindingSave, 'kind'>, options?: WriteOptions): Promise<Receipt> {
     return this.commit([{ ...binding, kind: 'binding.save' }], options);
   }
@@ -296,12 +297,8 @@ export class Conversation {
     assertObject(to, 'to');
     const { conversationId, ...fields } = to;
     const { access, namespace } = this.#access;
-    await access.write(
-      namespace,
-      conversationId,
-      [{ ...fields, kind: 'conversation.fork', source: this.id, at }],
-      options,
-    );
+    const cut = { ...fields, kind: 'conversation.fork', source: this.id, at } as const;
+    await access.write(namespace, conversationId, [cut], options);
     return new Conversation(access, namespace, conversationId);
   }
 
@@ -475,6 +472,7 @@ export class Conversation {
     return this.#access.view(({ tree, bodies }) => headAtVersion(tree, bodies, version, 'version'));
   }
 
+  /** The working state that holds on a path; an empty one where nothing was noted. */
   async state(options: PathOptions = {}): Promise<WorkingState> {
     return this.#access.view((view) => {
       const { path, at } = pathOf(view, options);
@@ -495,8 +493,7 @@ export class Conversation {
    * within a budget of tokens, as a request that the provider takes. It says what it left out and why. `summary_required`
    * is an answer where the policy asks for summaries; `context_too_large` where not even the last message fits.
    *
-   * A turn that was just submitted is not the active leaf until it starts: its question comes in with
-   * `leaf: turn.turnId`.
+   * A turn is not the active leaf until it starts: the question just submitted comes in with `leaf: turn.turnId`.
    */
   async context(policy: ContextPolicy): Promise<ContextAnswer> {
     return contextOf(this.#access, policy);
@@ -507,6 +504,7 @@ export class Conversation {
     return summarized(this.#access, policy, summarizer, options);
   }
 
+  /** An operation of this conversation's own, whatever became of it; `undefined` where there is none. */
   async operation(operationId: OperationId): Promise<Operation | undefined> {
     assertId(operationId, 'operationId');
     return this.#access.view(({ tree, bodies }) => readOperation(tree, bodies, operationId));
@@ -521,6 +519,7 @@ export class Conversation {
     });
   }
 
+  /** The bindings of an own turn, one for each history, by its name. */
   async bindings(turnId: TurnId): Promise<readonly Binding[]> {
     assertId(turnId, 'turnId');
     return this.#access.view(({ tree, bodies }) => readBindings(tree, bodies, turnId));
@@ -541,6 +540,7 @@ export class Conversation {
     });
   }
 
+  /** A question and what became of it; `undefined` where this conversation has none of this id. */
   async interrupt(interruptId: InterruptId): Promise<Interrupt | undefined> {
     assertId(interruptId, 'interruptId');
     return this.#access.view(({ tree, bodies }) => readInterrupt(tree, bodies, interruptId));

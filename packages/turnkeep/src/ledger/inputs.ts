@@ -100,6 +100,7 @@ export class Inputs {
     }
   }
 
+  /** An input, whatever became of it; `undefined` where there is none of this id. */
   async get(inputId: InputId): Promise<Input | undefined> {
     assertId(inputId, 'inputId');
     return this.#access.view(({ tree, bodies }) => readInput(tree, bodies, inputId));

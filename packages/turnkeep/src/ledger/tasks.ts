@@ -41,6 +41,7 @@ export class Tasks {
     return this.#access.write([{ ...more, kind: 'task.transition', taskId, to }], options);
   }
 
+  /** A task as it stands on a path; `undefined` where the path has none of this id. */
   async get(taskId: TaskId, options: PathOptions = {}): Promise<Task | undefined> {
     assertId(taskId, 'taskId');
     return this.#access.view((view) => {
@@ -73,6 +74,7 @@ export class Tasks {
     });
   }
 
+  /** Those of {@link list} that have not ended. */
   async listOpen(options: PathOptions = {}): Promise<readonly Task[]> {
     return (await this.list(options)).filter(isOpenTask);
   }

@@ -49,6 +49,7 @@ export class ConversationUsage {
     return this.#access.view(({ tree, bodies }) => readUsage(tree, bodies, usageId));
   }
 
+  /** All that the conversation used, with what its sub-agents did; a fork's does not count its source's. */
   async total(): Promise<UsageTotal> {
     return this.#access.view(({ tree }) => readUsageTotal(tree.rows, tree.head.conversationId, USAGE_OF.all));
   }
@@ -80,6 +81,7 @@ export class NamespaceUsage {
     this.#namespace = namespace;
   }
 
+  /** All that was ever used, by model and currency. */
   async total(): Promise<UsageTotal> {
     return this.#access.read(this.#namespace, (rows) => readUsageTotal(rows, this.#shelf, USAGE_OF.all));
   }
