@@ -248,11 +248,14 @@ describe('a folder', () => {
   });
 
   test('what is none of it is named, and what cannot be read', async () => {
-    await withFiles({ 'history.jsonl': '{"display":"x","timestamp":1}\n', 'notes.txt': 'x' }, async (folder) => {
+    const other = '{"sessionId":"s","kind":"main"}\n{"id":"1","type":"user","content":"of another tool"}\n';
+    const files = { 'chat.jsonl': other, 'history.jsonl': '{"display":"x","timestamp":1}\n', 'notes.txt': 'x' };
+    await withFiles(files, async (folder) => {
       const report = await importClaudeCode(new MemoryTarget(), [folder, join(folder, 'none')]);
       expect(report.conversations).toEqual([]);
       expect(report.ignored.map(({ reason }) => reason)).toEqual([
         'not a session file (.jsonl)',
+        'it holds no row of a Claude Code session',
         'it holds no row of a Claude Code session',
       ]);
       expect(report.unread).toEqual([{ file: join(folder, 'none'), reason: 'no such file or folder' }]);

@@ -16,7 +16,7 @@ import type { Answer, CommitStep, CommitSteps } from './commits.ts';
 import { conversationIdOf, conversationsOf } from './conversation.ts';
 import type { ConversationSource, ParentSession } from './conversation.ts';
 import { assertSource, IMPORT_CHECKS, PLAN_CHECKS } from './given.ts';
-import { isKnownType } from './row.ts';
+import { isBookkeeping } from './row.ts';
 import { readSessionFile, SourceChanged } from './session-file.ts';
 import type { SessionFile } from './session-file.ts';
 import { findSessions, reasonOf } from './sessions.ts';
@@ -244,9 +244,14 @@ function isOfTheFile(error: unknown): boolean {
   return error instanceof SourceChanged || (error instanceof Error && 'syscall' in error);
 }
 
-/** A file is a session's where a row has an id, names a session, or is of a type that sessions have. */
+/**
+ * A file is a session's where a row has a uuid, or has none as the tool's bookkeeping: of a type that is known, or of any
+ * in a session. Other tools name a session or call a row `user`, too.
+ */
 function isSession(file: SessionFile): boolean {
-  return file.rows.some((row) => row.uuid !== undefined || row.sessionId !== undefined || isKnownType(row.type));
+  return file.rows.some(({ uuid, sessionId, type }) => {
+    return uuid !== undefined || isBookkeeping(type) || (sessionId !== undefined && type !== '');
+  });
 }
 
 /** Answers as a store without the conversation does. */

@@ -76,6 +76,13 @@ export function isKnownType(type: string): boolean {
   return KNOWN_TYPES.has(type);
 }
 
+/** Types whose rows always have a uuid. */
+const NAMED_TYPES = new Set(['user', 'assistant', 'system', 'progress', 'attachment']);
+
+export function isBookkeeping(type: string): boolean {
+  return isKnownType(type) && !NAMED_TYPES.has(type);
+}
+
 /** The text of a member, if it is text. */
 export function textOf(value: Json | undefined, key: string): string | undefined {
   const member = isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
