@@ -13,7 +13,7 @@ machine is noisy: ratios are what counts. A full run ends with 1 where a bar fai
 
   NAME         only these workloads:
 ${WORKLOADS.map(({ name, measures }) => `                 ${name.padEnd(20)} ${measures}`).join('\n')}
-  --quick      less of each; under a minute
+  --quick      less of each; some two minutes
   --json FILE  the figures for a program, and for npm run bench:docs`;
 
 const { values, positionals } = argumentsOf({

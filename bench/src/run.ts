@@ -5,7 +5,7 @@ import { Scratch } from './measure/folder.ts';
 import { barLine, tableOf } from './report/table.ts';
 import type { Context, Workload } from './workload.ts';
 
-/** How much is measured: everything as long as it takes, or less of it in under a minute. */
+/** How much is measured: everything as long as it takes, or less of it in some two minutes. */
 export type Scale = 'full' | 'quick';
 
 export interface RunOptions {
