@@ -31,6 +31,8 @@ export const TURN_STATES = [
 ] as const;
 export type TurnState = (typeof TURN_STATES)[number];
 
+export type SiblingReason = 'start' | 'edit' | 'regenerate';
+
 export const TASK_STATUSES = [
   'created',
   'running',

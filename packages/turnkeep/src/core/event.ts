@@ -1,4 +1,4 @@
-import type { ChangeKind, InputMode, RunStatus, StepOutcome, TaskStatus, TurnState } from './change.ts';
+import type { ChangeKind, InputMode, RunStatus, SiblingReason, StepOutcome, TaskStatus, TurnState } from './change.ts';
 import type {
   AttemptId,
   CheckpointId,
@@ -16,7 +16,6 @@ import type {
   TurnId,
   UsageId,
 } from './ids.ts';
-import type { SiblingReason } from './rows.ts';
 
 /** The index of the record, within its commit, that holds a change's words. */
 interface Recorded {

@@ -1,5 +1,5 @@
 import type { RowValue } from './backend.ts';
-import type { InputMode, RunStatus, StepRepeat, TaskStatus, TurnState } from './change.ts';
+import type { InputMode, RunStatus, SiblingReason, StepRepeat, TaskStatus, TurnState } from './change.ts';
 import type { RecordRef } from './head.ts';
 import type { AttemptId, ConversationId, MessageId, OperationId, PromptId, TaskId, TurnId } from './ids.ts';
 import type { Json } from './json.ts';
@@ -85,8 +85,6 @@ export function unpackBranch(value: RowValue): BranchRow {
     depth: (depth as number | undefined) ?? 0,
   };
 }
-
-export type SiblingReason = 'start' | 'edit' | 'regenerate';
 
 export interface TurnRow {
   readonly turnId: TurnId;

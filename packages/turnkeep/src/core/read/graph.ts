@@ -1,8 +1,8 @@
-import type { TurnState } from '../change.ts';
+import type { TurnState, SiblingReason } from '../change.ts';
 import type { ConversationId, MessageId, TurnId } from '../ids.ts';
 import { KEYS, TABLES, numbersIn, prefixEnd } from '../keys.ts';
 import { isBefore, unpackTurn } from '../rows.ts';
-import type { SiblingReason, TurnRow } from '../rows.ts';
+import type { TurnRow } from '../rows.ts';
 import { inheritedSegments, scanPrefix, turnAt } from '../tree/path.ts';
 import type { Tree } from '../tree/path.ts';
 

@@ -1,10 +1,10 @@
-import type { TurnState } from '../change.ts';
+import type { TurnState, SiblingReason } from '../change.ts';
 import { TurnkeepError } from '../errors.ts';
 import type { OperationId, TurnId } from '../ids.ts';
 import type { Json } from '../json.ts';
 import { afterSeparator, KEYS } from '../keys.ts';
 import { unpackOperation } from '../rows.ts';
-import type { OperationRow, SiblingReason } from '../rows.ts';
+import type { OperationRow } from '../rows.ts';
 import { findInherited, ownTurn, scanPrefix, turnAt, turnPlace } from '../tree/path.ts';
 import type { Tree } from '../tree/path.ts';
 import type { Bodies } from './bodies.ts';

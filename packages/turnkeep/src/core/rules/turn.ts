@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { TURN_STATES } from '../change.ts';
-import type { Parent, TurnState } from '../change.ts';
+import type { Parent, TurnState, SiblingReason } from '../change.ts';
 import type { Draft } from '../draft.ts';
 import { TurnkeepError } from '../errors.ts';
 import type { OperationId, PromptId, TurnId } from '../ids.ts';
 import { KEYS } from '../keys.ts';
 import { LIMITS } from '../limits.ts';
 import { packBranch, packTurn } from '../rows.ts';
-import type { SiblingReason, TurnRow } from '../rows.ts';
+import type { TurnRow } from '../rows.ts';
 import { code, id } from '../shapes.ts';
 import { branchRow, findInherited, ownTurn } from '../tree/path.ts';
 import type { OwnTurn } from '../tree/path.ts';
