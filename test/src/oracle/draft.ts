@@ -17,7 +17,7 @@ export class Draft {
   /** Milliseconds. */
   readonly now: number;
   readonly redactions: Map<Words, Redaction> = new Map();
-  /** The words of messages that this commit says or repeats. */
+  /** The words that this commit says or repeats, and that somebody may take away. */
   readonly words: Words[] = [];
   /** What it records of usage. */
   readonly spent: Spent[] = [];

@@ -101,6 +101,18 @@ test('nobody learns from a replay whether redacted words are those of a prompt t
   expect(await differenceOf(guess)).toBeUndefined();
 });
 
+test('nobody learns from a replay what stood in the place of redacted words, once that is gone too', async () => {
+  const replacement = [{ type: 'text' as const, text: 'kept' }];
+  const trace = history(
+    ['c1', [say('m1', 'word 7')]],
+    ['c1', [{ kind: 'message.redact', messageId: 'm1', reason: 'private', replacement }]],
+    ['c1', [{ kind: 'message.redact', messageId: 'm1', reason: 'private' }]],
+    ['c1', [{ kind: 'message.redact', messageId: 'm1', reason: 'private', replacement: prompt }]],
+  );
+  const guess = trace.map((item, at) => (at === 3 ? { ...item, commit: { ...item.commit, commitId: 'k2' } } : item));
+  expect(await differenceOf(guess)).toBeUndefined();
+});
+
 test('pending writes of negative indexes stand in the order of their indexes', async () => {
   const write = (index: number): Change => {
     return {

@@ -98,6 +98,7 @@ export function redact(draft: Draft, change: ChangeOf<'message.redact'>): Mark {
   if (parts && message.words.conversationId !== draft.conversation.conversationId)
     return refuse('invalid_value', { path: `commit.changes[${draft.stamp.index}].replacement`, reason: '' });
   const replacement = parts ? draft.say({ parts }, `${draft.where}.replacement`) : null;
+  if (replacement) draft.words.push(replacement);
   forgetMadeOf(draft, message.conversationId, messageId, reason);
   const at = new Date(draft.now).toISOString();
   if (stands) draft.redactions.set(stands, { reason, at, replacement: null });
