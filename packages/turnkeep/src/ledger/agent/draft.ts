@@ -8,7 +8,8 @@ import { after } from '../../platform/timers.ts';
 import type { ConversationAccess } from '../conversation-access.ts';
 import type { Drafted } from './unfinished.ts';
 
-const FLUSH_MS = 200;
+/** The first words are written at once; what comes within this time of a write is written together. */
+const PAUSE_MS = 200;
 
 /** What was drafted between two flushes. */
 export interface Delta {
@@ -81,7 +82,8 @@ export class DraftWriter {
   #waiting: Part[] = [];
   #whole: Part[] = [];
   #wholeLength = 0;
-  #cancelFlush: (() => void) | undefined;
+  /** Ends the pause after a write. */
+  #cancelPause: (() => void) | undefined;
   #last: Promise<void> = Promise.resolve();
 
   constructor(access: ConversationAccess, turnId: TurnId, epoch: number) {
@@ -97,13 +99,13 @@ export class DraftWriter {
     return { parts: joinParts(parts), truncated: isLarge };
   }
 
-  /** Adds parts; they can be seen by others within a second. */
+  /** Adds parts; others can see them at once, or after a moment where some were just written. */
   add(parts: readonly Part[]): void {
     const own = parseJson(parts, 'parts') as unknown as readonly Part[];
     for (const [at, one] of own.entries()) assertShape(part, one, `parts[${at}]`);
     this.#waiting.push(...own);
     this.#keep(own);
-    this.#cancelFlush ??= after(FLUSH_MS, () => void this.flush());
+    if (this.#cancelPause === undefined) void this.flush();
   }
 
   /** The parts so far stand in a message by now, or were given up. */
@@ -121,8 +123,7 @@ export class DraftWriter {
   /** Writes what waits. A draft that cannot be written is not worth a turn. */
   flush(): Promise<void> {
     if (this.#isSilent) return this.#last;
-    this.#cancelFlush?.();
-    this.#cancelFlush = undefined;
+    this.#pause();
     this.#collect();
     const draft: Draft = {
       epoch: this.#epoch,
@@ -139,7 +140,7 @@ export class DraftWriter {
   /** Writes nothing more: what lies there may be somebody else's by now. */
   async silence(): Promise<void> {
     this.#isSilent = true;
-    this.#cancelFlush?.();
+    this.#cancelPause?.();
     await this.#last;
   }
 
@@ -147,6 +148,14 @@ export class DraftWriter {
   async remove(): Promise<void> {
     await this.silence();
     await this.#scratch.remove(this.#place);
+  }
+
+  #pause(): void {
+    this.#cancelPause?.();
+    this.#cancelPause = after(PAUSE_MS, () => {
+      this.#cancelPause = undefined;
+      if (this.#waiting.length > 0) void this.flush();
+    });
   }
 
   #keep(parts: readonly Part[]): void {

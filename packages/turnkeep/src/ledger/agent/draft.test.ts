@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { MemoryBackend } from '../../memory/index.ts';
+import { sha256 } from '../../platform/hash.ts';
+import { mintCommitId } from '../../platform/random.ts';
+import { systemSurroundings } from '../../platform/surroundings.ts';
+import { Access } from '../access.ts';
+import { ConversationAccess } from '../conversation-access.ts';
+import { text } from './agent.testkit.ts';
+import { DraftWriter, partsOf, readDraft } from './draft.ts';
+
+/** What a reader sees before any timer runs: it waits for nothing but what is at hand. */
+async function seen(access: ConversationAccess): Promise<unknown> {
+  for (let turns = 0; turns < 10; turns++) await Promise.resolve();
+  return partsOf(await readDraft(access, 't'));
+}
+
+test('the first words of a draft are written at once, and those that come soon after together', async () => {
+  const access = new ConversationAccess(
+    new Access(new MemoryBackend(sha256), systemSurroundings, mintCommitId),
+    'n',
+    'c',
+  );
+  const draft = new DraftWriter(access, 't', 1);
+  draft.add([text('one')]);
+  expect(await seen(access)).toEqual([text('one')]);
+  draft.add([text(' two')]);
+  draft.add([text(' three')]);
+  expect(await seen(access)).toEqual([text('one')]);
+  await draft.flush();
+  expect(await seen(access)).toEqual([text('one two three')]);
+  expect((await readDraft(access, 't'))?.seq).toBe(2);
+  await draft.silence();
+});
