@@ -44,6 +44,8 @@ export default defineConfig({
   test: {
     include: ['packages/*/dist/**/*.test.js', 'test/dist/**/*.test.js', 'bench/dist/**/*.test.js'],
     pool: 'forks',
+    // On two cores vitest would leave one of them idle.
+    maxWorkers: '100%',
     execArgv: ['--enable-source-maps'],
     server: { deps: { external: [/\/dist\/(?!.*\.test\.js$)/] } },
     testTimeout: HANGS_MS,
