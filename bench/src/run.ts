@@ -5,7 +5,7 @@ import { Scratch } from './measure/folder.ts';
 import { barLine, tableOf } from './report/table.ts';
 import type { Context, Workload } from './workload.ts';
 
-/** How much is measured: everything as long as it takes, or less of it in some two minutes. */
+/** How much is measured: everything as long as it takes, or less of it within a minute. */
 export type Scale = 'full' | 'quick';
 
 export interface RunOptions {
@@ -79,7 +79,7 @@ function contextOf(workload: string, { scale, only }: RunOptions, places: Places
     pick: (full, quick) => (scale === 'full' ? full : quick),
     folder: () => places.scratch.folder(),
     shared: (name, make) => places.shelf.take(name, make),
-    contenders: async (names) => presentOf(names, only, (text) => findings.addNote(workload, text)),
+    contenders: async (names) => presentOf(names, { scale, only }, (text) => findings.addNote(workload, text)),
     figure: (figure) => void findings.addFigure(workload, figure),
     bar: (bar) => void findings.addBar(workload, bar),
     plot: (plot) => void findings.plots.push(plot),
@@ -89,15 +89,21 @@ function contextOf(workload: string, { scale, only }: RunOptions, places: Places
 
 async function presentOf(
   names: readonly string[],
-  only: RunOptions['only'],
+  { scale, only }: Pick<RunOptions, 'scale' | 'only'>,
   note: (text: string) => void,
 ): Promise<readonly Contender[]> {
   const present: Contender[] = [];
-  const asked = CONTENDERS.filter(({ name, kind }) => names.includes(name) && (only ?? kind) === kind);
+  const named = CONTENDERS.filter(({ name, kind }) => names.includes(name) && (only ?? kind) === kind);
+  // A quick run has time for those that may be compared.
+  const asked = scale === 'full' ? named : named.filter(isComparable);
   for (const contender of asked) {
     const why = await contender.missing();
     if (why === undefined) present.push(contender);
     else note(`${contender.name} is missing: ${why}`);
   }
   return present;
+}
+
+function isComparable({ kind, survives }: Contender): boolean {
+  return kind === 'turnkeep' || survives === 'power loss';
 }

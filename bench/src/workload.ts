@@ -56,5 +56,7 @@ export interface Context {
 export interface Workload {
   readonly name: string;
   readonly measures: string;
+  /** A quick run leaves it out unless it is named: what is small says little of it. */
+  readonly onlyWhole?: true;
   run(context: Context): Promise<void>;
 }

@@ -20,6 +20,7 @@ type Backend = 'sqlite' | 'journal' | 'postgres';
 export const cooling: Workload = {
   name: 'cooling',
   measures: 'cooled messages: bytes on the disk by bytes of their JSON, time to cool, time to read one by its id',
+  onlyWhole: true,
   async run(context) {
     for (const backend of ['sqlite', 'journal', 'postgres'] as const) await measure(context, backend);
   },

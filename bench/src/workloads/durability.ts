@@ -16,6 +16,7 @@ const SOURCE = fileURLToPath(new URL('../../src/children/count-syncs.c', import.
 export const durability: Workload = {
   name: 'durability',
   measures: 'syncs for each turn, counted at the C library, and what the store says of its settings',
+  onlyWhole: true,
   async run(context) {
     const counter = counterIn(context);
     if (counter === undefined) return;

@@ -4,11 +4,11 @@ import { Samples } from '../measure/samples.ts';
 import { makeTurn, pooledTurn } from '../measure/turn.ts';
 import type { Context, Workload } from '../workload.ts';
 
+const LANGGRAPH = 'langgraph sqlite, synced';
+const OURS = ['turnkeep sqlite', 'turnkeep journal', 'turnkeep postgres'];
 const MEASURED = [
-  'turnkeep sqlite',
-  'turnkeep journal',
-  'turnkeep postgres',
-  'langgraph sqlite, synced',
+  ...OURS,
+  LANGGRAPH,
   'langgraph sqlite, as shipped',
   'langgraph postgres',
   'openai session on sqlite',
@@ -22,7 +22,6 @@ const MEASURED = [
 const DRIFT = 0.1;
 /** Of one contender, before the next has its turn: the first of them finds its caches cold. */
 const ROUNDS_IN_A_ROW = 5;
-const IN_FLIGHT = 64;
 
 /** How the cost of a turn follows what the conversation already holds. */
 export const history: Workload = {
@@ -30,7 +29,7 @@ export const history: Workload = {
   measures: 'time and bytes of a turn in a conversation of 10, 100, 1,000 and 10,000 turns',
   async run(context) {
     const lengths = context.pick([10, 100, 1_000, 10_000], [10, 1_000]);
-    const contenders = await context.contenders(MEASURED);
+    const contenders = await context.contenders(context.pick(MEASURED, [...OURS, LANGGRAPH]));
     const times = await timesOf(context, contenders, lengths);
     const bytes = new Samples();
     for (const contender of contenders)
@@ -140,9 +139,7 @@ async function goOn(store: Store, name: string, from: number, turns: number, rew
     for (const turn of some) await store.turn(name, turn);
     return;
   }
-  // Not all at once: on Postgres a commit that waits for a group may be overtaken by one that was sent later.
-  for (let at = 0; at < some.length; at += IN_FLIGHT)
-    await Promise.all(some.slice(at, at + IN_FLIGHT).map((turn) => store.turn(name, turn)));
+  await Promise.all(some.map((turn) => store.turn(name, turn)));
 }
 
 function report(context: Context, lengths: readonly number[], times: Samples, bytes: Samples): void {
@@ -158,7 +155,7 @@ function report(context: Context, lengths: readonly number[], times: Samples, by
   context.plot({ name: 'history-time', title: time, x, y: 'milliseconds', lines: times.lines() });
   context.plot({ name: 'history-bytes', title: size, x, y: 'bytes', lines: bytes.lines() });
   growth(context, lengths, times, bytes);
-  if (times.names.includes('langgraph sqlite, synced')) againstLangGraph(context, times, bytes);
+  if (times.names.includes(LANGGRAPH)) againstLangGraph(context, times, bytes);
 }
 
 function growth(context: Context, lengths: readonly number[], times: Samples, bytes: Samples): void {
@@ -190,7 +187,7 @@ function againstLangGraph(context: Context, times: Samples, bytes: Samples): voi
     context.bar({
       name: `langgraph-sqlite-${what}`,
       says: `${what} of a turn at 1,000 turns: LangGraph's SQLite saver, made to sync, against Turnkeep on SQLite`,
-      ratio: against(samples, 'turnkeep sqlite', 'langgraph sqlite, synced', 1_000),
+      ratio: against(samples, 'turnkeep sqlite', LANGGRAPH, 1_000),
       limit: { atLeast },
     });
   if (times.of('langgraph postgres', 100).length === 0) return;

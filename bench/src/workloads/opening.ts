@@ -15,6 +15,7 @@ const MIB_OF_OPENING = 400;
 export const opening: Workload = {
   name: 'opening',
   measures: 'opening 1,000,000 messages in a fresh process, recovery after a kill, memory at rest and under load',
+  onlyWhole: true,
   async run(context) {
     for (const backend of ['sqlite', 'journal'] as const) {
       await large(context, backend);
