@@ -60,7 +60,9 @@ class TurnkeepStore implements Store {
     return this.#ledger.traits.sync;
   }
 
+  /** With the search index built: how far it has come by itself is chance. */
   async close(): Promise<number> {
+    await this.#ledger.backend.catchUp();
     await this.#ledger.close();
     return this.#bytes();
   }
