@@ -66,15 +66,16 @@ export class TestSchema {
   }
 }
 
-/** A driver whose server takes back every so-manieth flush, before anything of it is done, once it is told to. */
-export class Flaky implements Driver {
+/** A driver around another: what it sends passes by here. */
+abstract class Around implements Driver {
   readonly #driver: Driver;
-  every: number = Number.MAX_SAFE_INTEGER;
-  #flushes = 0;
 
   constructor(driver: Driver) {
     this.#driver = driver;
   }
+
+  /** Told of each flush before it is sent; what it throws comes in the place of an answer. */
+  protected abstract sending(statements: readonly Statement[]): void;
 
   get pipelined(): boolean {
     return this.#driver.pipelined;
@@ -87,67 +88,20 @@ export class Flaky implements Driver {
   async connect(): Promise<Session> {
     const session = await this.#driver.connect();
     return {
-      run: async (statements) => {
-        this.#flushes += 1;
-        if (this.#flushes % this.every === 0) throw Object.assign(new Error('taken back'), { code: '40001' });
-        return session.run(statements);
-      },
+      ...this.#passing(session),
       release: () => session.release(),
       destroy: () => session.destroy(),
     };
   }
 
   adopt(client: unknown): Connection {
-    return this.#driver.adopt(client);
+    return this.#passing(this.#driver.adopt(client));
   }
 
-  async listen(channel: string, heard: (payload: string) => void, lost: () => void): Promise<() => void> {
-    return this.#driver.listen(channel, heard, lost);
-  }
-
-  async close(): Promise<void> {
-    return this.#driver.close();
-  }
-}
-
-export function ledgerOver(backend: PostgresBackend): Ledger {
-  return new Ledger(backend, systemSurroundings, mintCommitId);
-}
-
-/** A driver that notes each flush: what was sent together. */
-export class Recorder implements Driver {
-  readonly flushes: (readonly Statement[])[] = [];
-  readonly #driver: Driver;
-
-  constructor(driver: Driver) {
-    this.#driver = driver;
-  }
-
-  get pipelined(): boolean {
-    return this.#driver.pipelined;
-  }
-
-  get maxConnections(): number {
-    return this.#driver.maxConnections;
-  }
-
-  async connect(): Promise<Session> {
-    const session = await this.#driver.connect();
+  #passing(connection: Connection): Connection {
     return {
       run: async (statements) => {
-        this.flushes.push(statements);
-        return session.run(statements);
-      },
-      release: () => session.release(),
-      destroy: () => session.destroy(),
-    };
-  }
-
-  adopt(client: unknown): Connection {
-    const connection = this.#driver.adopt(client);
-    return {
-      run: async (statements) => {
-        this.flushes.push(statements);
+        this.sending(statements);
         return connection.run(statements);
       },
     };
@@ -160,6 +114,30 @@ export class Recorder implements Driver {
   async close(): Promise<void> {
     return this.#driver.close();
   }
+}
+
+/** A driver whose server takes back every so-manieth flush, before anything of it is done, once it is told to. */
+export class Flaky extends Around {
+  every: number = Number.MAX_SAFE_INTEGER;
+  #flushes = 0;
+
+  protected override sending(): void {
+    this.#flushes += 1;
+    if (this.#flushes % this.every === 0) throw Object.assign(new Error('taken back'), { code: '40001' });
+  }
+}
+
+/** A driver that notes each flush: what was sent together. */
+export class Recorder extends Around {
+  readonly flushes: (readonly Statement[])[] = [];
+
+  protected override sending(statements: readonly Statement[]): void {
+    this.flushes.push(statements);
+  }
+}
+
+export function ledgerOver(backend: PostgresBackend): Ledger {
+  return new Ledger(backend, systemSurroundings, mintCommitId);
 }
 
 export const NAMESPACE = 'team';
