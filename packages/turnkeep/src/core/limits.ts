@@ -50,6 +50,8 @@ export const LIMITS = {
   amountDigits: 64,
   /** Bytes of the draft of a turn; what comes after it is in the message alone. */
   draftBytes: 262_144,
+  /** How often a run starts its agent's function anew because what it asked was answered at once; then it lets the turn go. */
+  agentRounds: 256,
   /** Milliseconds of a time to live: the longest that a timer runs. */
   ttlMs: 2_147_483_647,
   /** Messages of one window or page. */

@@ -171,7 +171,7 @@ test('an agent that asks anew without end is let go of', async () => {
   };
   await expect(conversation.run(ASKED, agent, KEY)).rejects.toMatchObject({
     code: 'limit_exceeded',
-    details: { limit: 'rounds' },
+    details: { limit: 'agentRounds' },
   });
   expect((await conversation.graph())[0]?.state).toBe('running');
 });

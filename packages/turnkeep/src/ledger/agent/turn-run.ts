@@ -1,6 +1,7 @@
 import type { Change, StepSettle } from '../../core/change.ts';
 import { isTurnkeepError, TurnkeepError } from '../../core/errors.ts';
 import type { ErrorCode } from '../../core/errors.ts';
+import { LIMITS } from '../../core/limits.ts';
 import type { NewMessage } from '../../core/message.ts';
 import { readInterrupt } from '../../core/read/agent.ts';
 import type { Receipt } from '../../core/receipt.ts';
@@ -42,9 +43,6 @@ export interface TurnRunOptions {
 /** Refusals that say that the turn is not this run's any more. */
 const LOST: ReadonlySet<ErrorCode> = new Set(['fenced', 'no_attempt', 'turn_terminal', 'erased']);
 
-/** How often a run starts its agent's function anew because what it asked was answered at once; then it lets the turn go. */
-const MAX_ROUNDS = 256;
-
 /** One run at one turn, from its hold to whatever ends it. */
 export class TurnRun {
   readonly #access: ConversationAccess;
@@ -81,12 +79,12 @@ export class TurnRun {
     const stopWatching = watchOwnership(this.#access, this.#hold, (error) => void this.#stop(error));
     try {
       await this.#settleAsTold();
-      for (let rounds = 0; rounds < MAX_ROUNDS; rounds++) {
+      for (let rounds = 0; rounds < LIMITS.agentRounds; rounds++) {
         const outcome = await this.#outcome(await this.#doWork(agent));
         if (outcome !== 'again') return outcome;
         this.#work.forgetWaits();
       }
-      const limit = { limit: 'rounds', max: MAX_ROUNDS, path: 'agent' };
+      const limit = { limit: 'agentRounds', max: LIMITS.agentRounds, path: 'agent' };
       return await this.#letGo(new TurnkeepError('limit_exceeded', limit));
     } finally {
       stopWatching();
