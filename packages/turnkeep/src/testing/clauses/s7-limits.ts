@@ -383,6 +383,7 @@ const ELSEWHERE: { readonly [Limit in LimitName]?: string } = {
   pageMessages: 'the cases of readings',
   pageRows: 'the cases of readings',
   queryBytes: 'the cases of readings',
+  agentRounds: 'a run is no commit: the tests of agents show it',
   draftBytes: 'a draft is no commit: the tests of agents show it',
   ttlMs: 'a time to live is no part of a commit: the tests of agents show it',
   attachmentBytes: 'R11: a smaller one of the call is refused in the same way',
