@@ -1,15 +1,26 @@
 import type { HeadQuery, Row, RowRange, RowValue } from '../core/backend.ts';
 import type { Head } from '../core/head.ts';
 import type { ConversationId, NamespaceId } from '../core/ids.ts';
+import { BoundedMap } from '../core/bounded-map.ts';
+import { KeptReads } from '../core/kept-reads.ts';
 import { hashesOf } from './bloom.ts';
 import { conversationPrefix, fromByteKey, toByteKey } from './byte-key.ts';
 import { INDEX, NO_CONVERSATION } from './index-keys.ts';
 import { compareListed, fits, listedIn, listingRange, placeOf } from './listing.ts';
 import { Merge, sourceOf } from './merge.ts';
 import type { Source } from './merge.ts';
-import { Recent } from './recent.ts';
+import { headRow, Recent } from './recent.ts';
 import type { RecentRows } from './recent.ts';
 import type { RunReader } from './run-reader.ts';
+
+/** Conversations of which is kept what was read. */
+const KEPT_CONVERSATIONS = 1_024;
+
+interface Kept {
+  readonly namespace: NamespaceId;
+  readonly conversation: ConversationId;
+  readonly kept: KeptReads;
+}
 
 interface IndexEntry {
   readonly key: string;
@@ -24,17 +35,25 @@ export class IndexState {
   recent: Recent = new Recent();
   folding: Recent | undefined;
   runs: readonly RunReader[] = [];
+  /**
+   * What was read of a conversation, whichever of these it was in: a fold changes nothing that is read. But of a
+   * namespace's own rows, where the listing of heads is written with the fold, nothing is kept.
+   */
+  readonly #kept = new BoundedMap<string, KeptReads>(KEPT_CONVERSATIONS);
+  /** The conversation that was asked for last: the rows of a commit are of one. */
+  #last: Kept | undefined;
 
   get(namespace: NamespaceId, conversation: ConversationId, key: string): RowValue | undefined {
     for (const recent of [this.recent, this.folding]) {
       const put = recent?.get(namespace, conversation, key);
       if (put !== undefined) return put ?? undefined;
     }
-    return this.#folded(namespace, conversation, key);
+    if (this.runs.length === 0) return undefined;
+    const look = () => this.#folded(namespace, conversation, key);
+    return conversation === NO_CONVERSATION ? look() : this.#keptOf(namespace, conversation).value(key, look);
   }
 
   #folded(namespace: NamespaceId, conversation: ConversationId, key: string): RowValue | undefined {
-    if (this.runs.length === 0) return undefined;
     const byteKey = conversationPrefix(namespace, conversation) + toByteKey(key);
     const hashes = hashesOf(byteKey);
     for (const run of this.runs) {
@@ -45,6 +64,28 @@ export class IndexState {
   }
 
   scan(namespace: NamespaceId, conversation: ConversationId, range: RowRange): readonly Row[] {
+    const look = (asked: RowRange) => this.#scan(namespace, conversation, asked);
+    return conversation === NO_CONVERSATION ? look(range) : this.#keptOf(namespace, conversation).rows(range, look);
+  }
+
+  #keptOf(namespace: NamespaceId, conversation: ConversationId): KeptReads {
+    const known = this.#keptNow(namespace, conversation);
+    if (known) return known;
+    const kept = new KeptReads();
+    this.#kept.set(nameOf(namespace, conversation), kept);
+    return kept;
+  }
+
+  /** What is kept of a conversation now. */
+  #keptNow(namespace: NamespaceId, conversation: ConversationId): KeptReads | undefined {
+    const last = this.#last;
+    if (last?.conversation === conversation && last.namespace === namespace) return last.kept;
+    const kept = this.#kept.get(nameOf(namespace, conversation));
+    if (kept) this.#last = { namespace, conversation, kept };
+    return kept;
+  }
+
+  #scan(namespace: NamespaceId, conversation: ConversationId, range: RowRange): readonly Row[] {
     const rows: Row[] = [];
     const limit = range.limit ?? Infinity;
     const source = this.#sources(namespace, conversation, range);
@@ -78,10 +119,16 @@ export class IndexState {
 
   put(namespace: NamespaceId, conversation: ConversationId, key: string, value: RowValue | null): void {
     this.recent.put(namespace, conversation, key, value);
+    this.#keep(namespace, conversation, key, value);
+  }
+
+  #keep(namespace: NamespaceId, conversation: ConversationId, key: string, value: RowValue | null): void {
+    this.#keptNow(namespace, conversation)?.put(key, value);
   }
 
   putHead(namespace: NamespaceId, head: Head): void {
     this.recent.putHead(namespace, head, () => this.head(namespace, head.conversationId));
+    this.#keep(namespace, head.conversationId, INDEX.head, headRow(head));
   }
 
   head(namespace: NamespaceId, conversation: ConversationId): Head | undefined {
@@ -126,10 +173,17 @@ export class IndexState {
     }
   }
 
+  /** Another state of the store takes the place of this one. */
   close(): void {
+    this.#kept.clear();
+    this.#last = undefined;
     for (const run of this.runs) run.close();
     this.runs = [];
   }
+}
+
+function nameOf(namespace: NamespaceId, conversation: ConversationId): string {
+  return `${namespace}\u0001${conversation}`;
 }
 
 function parse(value: Buffer): RowValue {

@@ -47,7 +47,7 @@ export class Recent {
     const change = changes.get(head.conversationId);
     if (change) change.head = head;
     else changes.set(head.conversationId, { base: base(), head });
-    this.put(namespace, head.conversationId, INDEX.head, [head as unknown as RowValue[number]]);
+    this.put(namespace, head.conversationId, INDEX.head, headRow(head));
   }
 
   headsOf(namespace: NamespaceId): Map<ConversationId, HeadChange> {
@@ -82,4 +82,9 @@ export class Recent {
     }
     return count;
   }
+}
+
+/** A head as a row of the index. */
+export function headRow(head: Head): RowValue {
+  return [head as unknown as RowValue[number]]; // `Json` has no interface's shape
 }

@@ -1,7 +1,7 @@
+import { BoundedMap } from '../core/bounded-map.ts';
 import { Block, packBlock } from '../archive/block.ts';
 import { TurnkeepError } from '../core/errors.ts';
 import type { LogRecord } from '../core/log.ts';
-import { BoundedMap } from './conversation.ts';
 import type { Database, SqlValue, Statement } from './driver.ts';
 
 /** A path of cooled messages is read block after block; a few are kept, 300 KB each. */

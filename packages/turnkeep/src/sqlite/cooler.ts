@@ -1,8 +1,8 @@
+import { BoundedMap } from '../core/bounded-map.ts';
 import { nextToCool } from '../core/cool.ts';
 import type { CoolingPolicy } from '../core/cool.ts';
 import { isTurnkeepError } from '../core/errors.ts';
 import type { LogRecord } from '../core/log.ts';
-import { BoundedMap } from './conversation.ts';
 import { blockOf } from './cool-blocks.ts';
 import type { Database, SqlRow, SqlValue, Statement } from './driver.ts';
 import { driverFault } from './driver-errors.ts';

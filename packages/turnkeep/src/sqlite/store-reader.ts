@@ -1,13 +1,12 @@
-import { compareKeys } from '../core/backend.ts';
 import type { HeadQuery, Row, RowRange, RowReader, RowValue } from '../core/backend.ts';
+import { BoundedMap } from '../core/bounded-map.ts';
 import type { Head } from '../core/head.ts';
 import { TurnkeepError } from '../core/errors.ts';
 import type { ConversationId } from '../core/ids.ts';
-import { prefixEnd } from '../core/keys.ts';
 import { putsIn } from '../core/overlay.ts';
 import type { LogRecord } from '../core/log.ts';
 import { blockIn, CoolBlocks } from './cool-blocks.ts';
-import { addToTail, BoundedMap, newConversation } from './conversation.ts';
+import { addToTail, newConversation } from './conversation.ts';
 import type { Conversation, PackedRow } from './conversation.ts';
 import type { Database, SqlRow, Statement } from './driver.ts';
 import { headStatements, listHeads } from './head-list.ts';
@@ -21,8 +20,6 @@ import { RECORDS } from './store-schema.ts';
 const CACHED_CONVERSATIONS = 1_024;
 const CACHED_NAMESPACES = 1_024;
 const SCAN_STATEMENTS = 64;
-/** Longer ranges are not worth to be kept. */
-const KEPT_LENGTH = 16;
 
 /**
  * Reads a store over one connection. What it keeps in memory of a conversation is looked up again once per snapshot:
@@ -100,38 +97,29 @@ export class StoreReader {
     return listHeads(this.#heads, n, query);
   }
 
-  get({ c, tail, read }: Conversation, key: string): RowValue | undefined {
+  get({ c, tail, kept }: Conversation, key: string): RowValue | undefined {
     const put = tail.get(key);
     if (put !== undefined) return put ?? undefined;
-    return read.value(key, () => {
+    return kept.value(key, () => {
       const text = this.#statements.row.get(c, key)?.[0];
       return text === undefined ? undefined : parseValue(text as string, key);
     });
   }
 
   scan(conversation: Conversation, range: RowRange): readonly Row[] {
+    return conversation.kept.rows(range, (asked) => this.#scan(conversation, asked));
+  }
+
+  /** The rows of the tail over the folded ones. */
+  #scan(conversation: Conversation, range: RowRange): readonly Row[] {
     const { limit } = range;
     const puts = conversation.tail.size === 0 ? [] : putsIn(conversation.tail, range);
-    const folded = this.#scanFolded(conversation, range);
+    const folded = this.#look(conversation, range);
     if (puts.length === 0) return folded;
     const rows = mergeRows(puts, folded, limit === undefined || folded.length < limit, range);
     if (rows || limit === undefined) return rows ?? [];
     // A put seldom stands over a folded row; only then are more of those needed than rows were asked for.
-    return mergeRows(puts, this.#scanFolded(conversation, { ...range, limit: limit + puts.length }), true, range) ?? [];
-  }
-
-  /**
-   * The newest rows of a range that ends within what begins like its start: asked for without that end, they are the
-   * same for many commits.
-   */
-  #scanFolded(conversation: Conversation, range: RowRange): readonly Row[] {
-    const { from, to, reverse, limit } = range;
-    if (limit === undefined || limit > KEPT_LENGTH) return this.#look(conversation, range);
-    const look = (asked: RowRange) => conversation.read.range(asked, () => this.#look(conversation, asked));
-    if (!reverse || !to.startsWith(from)) return look(range);
-    const rows = look({ ...range, to: prefixEnd(from) });
-    const [newest] = rows;
-    return newest === undefined || compareKeys(newest.key, to) < 0 ? rows : look(range);
+    return mergeRows(puts, this.#look(conversation, { ...range, limit: limit + puts.length }), true, range) ?? [];
   }
 
   #look({ c }: Conversation, { from, to, reverse, limit }: RowRange): readonly Row[] {

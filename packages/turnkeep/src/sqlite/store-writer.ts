@@ -138,6 +138,7 @@ export class StoreWriter {
   #putAtPlace(conversation: Conversation, rows: readonly PackedRow[]): void {
     this.#fold(conversation);
     this.#putRows(conversation, rows);
+    for (const [key, value] of rows) conversation.kept.put(key, value);
     this.#putHead(conversation, conversation.head);
   }
 
@@ -174,7 +175,6 @@ export class StoreWriter {
   #putRows(conversation: Conversation, rows: Iterable<PackedRow>): void {
     const { c } = conversation;
     conversation.folds += 1;
-    conversation.read.clear();
     let batch: SqlValue[] = [];
     for (const [key, value] of rows) {
       if (value === null) {

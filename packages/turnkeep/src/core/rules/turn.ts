@@ -11,7 +11,7 @@ import type { TurnRow } from '../rows.ts';
 import { code, id } from '../shapes.ts';
 import { branchRow, findInherited, ownTurn } from '../tree/path.ts';
 import type { OwnTurn } from '../tree/path.ts';
-import { lastOrdinal, placeOfNewTurn } from '../tree/place.ts';
+import { nextOrdinal, placeOfNewTurn } from '../tree/place.ts';
 import type { NewPlace } from '../tree/place.ts';
 import { touch } from './append.ts';
 import { requireFence } from './attempt.ts';
@@ -54,7 +54,7 @@ export function addTurn(draft: Draft, turnId: TurnId, input: NewTurn): OwnTurn {
   if (ownTurn(tree, turnId) ?? findInherited(tree, turnId)) throw new TurnkeepError('turn_exists', { turnId });
   const place = placeOfNewTurn(tree, input.parent);
   assertParentEnded(place);
-  const ordinal = lastOrdinal(tree, place.turnId) + 1;
+  const ordinal = nextOrdinal(tree, place);
   const { branch, after } =
     'branch' in place.on ? place.on : { branch: newBranch(draft, place.on.cut, false), after: 0 };
   const position = after + 1;

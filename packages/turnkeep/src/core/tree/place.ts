@@ -66,7 +66,9 @@ function placeAfter(tree: Tree, whole: WholeCut): NewPlace['on'] {
 
 function tipOr(tree: Tree, branch: number, position: number): NewPlace['on'] {
   const owner = tree.head.conversationId;
-  if (lastPosition(tree.rows, owner, branch) === position) return { branch, after: position };
+  // The turns of an only branch are all there are.
+  const last = tree.head.branches === 1 ? tree.head.turns : lastPosition(tree.rows, owner, branch);
+  if (last === position) return { branch, after: position };
   return { cut: { parent: { owner, branch }, cutPosition: position, cutSequence: WHOLE, asOf: WHOLE, bound: null } };
 }
 
@@ -119,6 +121,13 @@ export function turnIdAt(tree: Tree, message: PlacedMessage): TurnId | null {
 
 function turnOf(tree: Tree, { owner, branch, position }: PlacedMessage): TurnRow | undefined {
   return position === 0 ? undefined : turnAt(tree.rows, owner, branch, position);
+}
+
+/** The ordinal of a new turn among the children of its parent. */
+export function nextOrdinal(tree: Tree, { turnId, turn, on }: NewPlace): number {
+  // A second child starts a branch: below the end of an only one there is none.
+  if (turn && 'after' in on && tree.head.branches === 1) return 1;
+  return lastOrdinal(tree, turnId) + 1;
 }
 
 /** The ordinal of the last child of a parent turn: own children, else the inherited child, else 0. */

@@ -1,0 +1,69 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { RowRange, RowValue } from './backend.ts';
+import { KeptReads } from './kept-reads.ts';
+import { rowsOf, SortedRows } from './sorted-rows.ts';
+
+const key = fc
+  .tuple(fc.constantFrom('a', 'b'), fc.constantFrom('', 'x', 'y', '\uff5e', '\u{1f600}'), fc.integer({ min: 0, max: 5 }))
+  .map(([table, name, number]) => `${table}${name}${number}`);
+const range = fc
+  .record({
+    from: fc.constantFrom('a', 'ax', 'ax2', 'a\uff5e', 'b', ''),
+    to: fc.constantFrom('ax3', 'ay', 'b', 'ax', 'b9', '\u{10ffff}'),
+    reverse: fc.boolean(),
+    limit: fc.option(fc.integer({ min: 1, max: 4 }), { nil: undefined }),
+  })
+  .filter(({ from, to }) => from < to);
+const step = fc.oneof(
+  fc.record({ put: key, value: fc.option(fc.integer({ min: 0, max: 9 })) }),
+  fc.record({ get: key }),
+  fc.record({ scan: range }),
+);
+
+/** The rows of one conversation, and what is kept of them. */
+class Store {
+  readonly rows = new SortedRows();
+  readonly kept = new KeptReads();
+  looks = 0;
+
+  put(at: string, value: RowValue | null): void {
+    if (value === null) this.rows.delete(at);
+    else this.rows.set(at, value);
+    this.kept.put(at, value);
+  }
+
+  get(at: string): RowValue | undefined {
+    return this.kept.value(at, () => this.rows.get(at));
+  }
+
+  scan(asked: RowRange) {
+    return this.kept.rows(asked, (wider) => {
+      this.looks += 1;
+      return rowsOf(this.rows, wider);
+    });
+  }
+}
+
+test('what is kept is what a look into the rows would find, whatever is put', () => {
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+      const store = new Store();
+      for (const each of steps) {
+        if ('put' in each) store.put(each.put, each.value === null ? null : [each.value]);
+        else if ('get' in each) expect(store.get(each.get)).toEqual(store.rows.get(each.get));
+        else expect(store.scan(each.scan)).toEqual(rowsOf(store.rows, each.scan));
+      }
+    }),
+    { numRuns: 400 },
+  );
+});
+
+test('the newest row of a table that grows is looked for once', () => {
+  const store = new Store();
+  for (let at = 1; at <= 9; at++) {
+    store.put(`t${at}`, [at]);
+    expect(store.scan({ from: 't', to: `t${at}~`, reverse: true, limit: 1 })).toEqual([{ key: `t${at}`, value: [at] }]);
+  }
+  expect(store.looks).toBe(1);
+});
