@@ -83,7 +83,7 @@ test('the file says what it is, and that every commit is synced', () =>
     expect(store.traits).toMatchObject({ backend: 'sqlite', durability: 'power_loss', sync: 'WAL, synchronous=FULL' });
     const database = openDatabase(path, { readOnly: true });
     expect(database.pragma('journal_mode')).toBe('wal');
-    expect(database.pragma('page_size')).toBe(8_192);
+    expect(database.pragma('page_size')).toBe(4_096);
     database.close();
   }));
 

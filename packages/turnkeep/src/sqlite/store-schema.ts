@@ -4,7 +4,7 @@ export const APPLICATION_ID = 0x546b5374;
 /**
  * The rows of the last commits stand in the tail, one row a commit, and go to their places together: when a conversation
  * has this many there, or when they are the oldest of a long tail. So a commit writes to the ends of a few tables and not
- * to a page for each kind of key (3 pages of 8 KiB less for each turn), and its cost does not grow with the conversation.
+ * to a page for each kind of key (3 pages less for each turn), and its cost does not grow with the conversation.
  */
 export const TAIL_COMMITS = 32;
 

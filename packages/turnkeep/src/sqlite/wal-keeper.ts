@@ -2,9 +2,9 @@ import type { Database, Statement } from './driver.ts';
 import { driverFault } from './driver-errors.ts';
 
 /** Pages that are written before the WAL is moved into the file. */
-const CHECKPOINT_PAGES = 500;
+const CHECKPOINT_PAGES = 1_000;
 /** Pages of the WAL from which on it should begin anew: a sync costs more as long as its file grows. */
-const LONG_PAGES = 1_000;
+const LONG_PAGES = 2_000;
 
 /** Moves the WAL into the file, beside the writer and without making it wait. */
 export class WalKeeper {

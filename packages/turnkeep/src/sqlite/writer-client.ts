@@ -7,6 +7,7 @@ import { threadOptions } from '../platform/thread-options.ts';
 import { afterPoll } from '../platform/timers.ts';
 import type { BlobCall, BlobStep } from './blobs.ts';
 import type { CollectStep } from './collect.ts';
+import { PAGE_BYTES } from './store-file.ts';
 import type { StoreFile } from './store-file.ts';
 import { errorOf } from './writer-messages.ts';
 import type { CommitJob, FromWriter, Outcome, ToWriter, WriterStart } from './writer-messages.ts';
@@ -30,8 +31,7 @@ export interface Written {
 /** Pages that a group changes beside those of its commits: the ends of tables and indexes. */
 const PAGES_PER_GROUP = 5;
 /** Pages that a commit changes beside those that its text fills. */
-const PAGES_PER_COMMIT = 1.5;
-const PAGE_LENGTH = 8_192;
+const PAGES_PER_COMMIT = 2;
 
 interface Pending {
   /** Absent for maintenance. */
@@ -165,7 +165,7 @@ export class WriterClient {
       }
       if ('receipt' in outcome && pending.envelope && !outcome.receipt.replayed) {
         namespaces.add(pending.envelope.commit.namespace);
-        pages += PAGES_PER_COMMIT + pending.envelope.length / PAGE_LENGTH;
+        pages += PAGES_PER_COMMIT + pending.envelope.length / PAGE_BYTES;
       }
       pending.resolve(outcome);
     }
