@@ -10,8 +10,8 @@ const WHAT = 'one turn';
 const DISK = 'write + fdatasync';
 /** Turns of one contender in a row, each beside the disk, whose pace changes by the second. */
 const STRETCH = { warmUp: 10, measured: 40 };
-/** Turns of each contender before any is measured: as a process that has been at work for a second or two. */
-const WARM_UP = 800;
+/** Turns of each contender before any is measured: as a process that has been at work for a few seconds. */
+const WARM_UP = 4_000;
 const HISTORY = 10;
 
 const BARS: readonly (readonly [who: string, name: string, atMost: number])[] = [

@@ -6,7 +6,7 @@ import { TurnkeepError } from '../core/errors.ts';
 import type { Receipt } from '../core/receipt.ts';
 import { monotonicNow } from '../platform/clock.ts';
 import { sha256 } from '../platform/hash.ts';
-import type { Database } from './driver.ts';
+import type { Database, Statement } from './driver.ts';
 import { driverFault } from './driver-errors.ts';
 import { sleep } from './store-file.ts';
 import { storeError } from './store-fault.ts';
@@ -29,6 +29,8 @@ export class GroupWriter {
   readonly #identity: string | undefined;
   readonly #busyTimeoutMs: number;
   readonly #writer: StoreWriter;
+  readonly #begin: Statement;
+  readonly #end: Statement;
   #dataVersion = -1;
   /** True where, since the last group, another connection wrote. */
   othersWrote = false;
@@ -39,6 +41,8 @@ export class GroupWriter {
     this.#place = place;
     this.#identity = identityOf(place);
     this.#busyTimeoutMs = busyTimeoutMs;
+    this.#begin = database.prepare('BEGIN IMMEDIATE');
+    this.#end = database.prepare('COMMIT');
     this.reader = new StoreReader(database);
     this.#writer = new StoreWriter(database, this.reader);
   }
@@ -46,7 +50,7 @@ export class GroupWriter {
   /** Begins a transaction; `false` while another connection writes. Throws when the store is out of order. */
   begin(): boolean {
     try {
-      this.#database.exec('BEGIN IMMEDIATE');
+      this.#begin.run();
     } catch (error) {
       if (driverFault(error).kind === 'busy') return false;
       throw storeError(error, this.#place);
@@ -132,7 +136,7 @@ export class GroupWriter {
   #commit(): void {
     for (const start = monotonicNow(); ;) {
       try {
-        this.#database.exec('COMMIT');
+        this.#end.run();
         return;
       } catch (error) {
         if (driverFault(error).kind !== 'busy') throw new CommitError(error);

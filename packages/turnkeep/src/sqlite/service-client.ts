@@ -2,8 +2,13 @@ import { Worker } from 'node:worker_threads';
 import type { CoolOptions, SearchCandidates, SearchQuery, StoreFault } from '../core/backend.ts';
 import { TurnkeepError } from '../core/errors.ts';
 import { threadOptions } from '../platform/thread-options.ts';
+import { after } from '../platform/timers.ts';
 import { errorOf } from './writer-messages.ts';
 import type { FromService, ServiceCall, ServiceKind, Services, ServiceStart, ToService } from './service-messages.ts';
+
+/** The thread is told of so many pages at once, or of those of so many milliseconds: to wake it for each commit costs more. */
+const TOLD_PAGES = 128;
+const TELL_MS = 25;
 
 interface Pending {
   readonly onProgress?: ((done: number) => void) | undefined;
@@ -16,6 +21,8 @@ export class ServiceClient {
   readonly #worker: Worker;
   readonly #pending = new Map<number, Pending>();
   #next = 1;
+  #untoldPages = 0;
+  #stopTelling: (() => void) | undefined;
   #gone: TurnkeepError | undefined;
 
   /** `onWalLong` is called when the WAL had better begin anew. */
@@ -64,7 +71,16 @@ export class ServiceClient {
 
   /** About so many pages were written: there may be something to index, and a WAL to empty. */
   wrote(pages: number): void {
-    if (!this.#gone) this.#post({ kind: 'wrote', pages });
+    this.#untoldPages += pages;
+    if (this.#untoldPages >= TOLD_PAGES) this.#tell();
+    else this.#stopTelling ??= after(TELL_MS, () => this.#tell());
+  }
+
+  #tell(): void {
+    this.#stopTelling?.();
+    this.#stopTelling = undefined;
+    if (!this.#gone) this.#post({ kind: 'wrote', pages: this.#untoldPages });
+    this.#untoldPages = 0;
   }
 
   async close(): Promise<void> {
@@ -120,6 +136,7 @@ export class ServiceClient {
 
   #lose(error: TurnkeepError): void {
     this.#gone ??= error;
+    this.#stopTelling?.();
     for (const { reject } of this.#pending.values()) reject(this.#gone);
     this.#pending.clear();
   }

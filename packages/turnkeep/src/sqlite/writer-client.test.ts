@@ -43,12 +43,13 @@ test('a commit that no group has taken is withdrawn, and one that was taken is a
     await store.commit(message('talk', 'one'));
     const other = openDatabase(path);
     other.exec('BEGIN IMMEDIATE');
+    const late = new AbortController();
+    const sent = store.commit(message('talk', 'sent'), late.signal);
+    // The writer is not idle any more: what comes now waits for the end of this step of the event loop.
     const early = new AbortController();
     const unsent = store.commit(message('talk', 'unsent'), early.signal);
     early.abort('changed my mind');
     await expect(unsent).rejects.toMatchObject({ code: 'aborted', details: { reason: 'changed my mind' } });
-    const late = new AbortController();
-    const sent = store.commit(message('talk', 'sent'), late.signal);
     // A read is answered after the batch was sent.
     await store.search(NAMESPACE, { text: 'one', limit: 1 });
     late.abort();

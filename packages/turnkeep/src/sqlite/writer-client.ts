@@ -12,7 +12,10 @@ import type { StoreFile } from './store-file.ts';
 import { errorOf } from './writer-messages.ts';
 import type { CommitJob, FromWriter, Outcome, ToWriter, WriterStart } from './writer-messages.ts';
 
-/** Commits are sent in batches of this many, or at the end of the tick, so that the writer begins while others prepare. */
+/**
+ * Commits are sent in batches of this many, or at the end of the tick, so that the writer begins while others prepare. One
+ * that finds the writer idle is sent at once.
+ */
 const BATCH = 16;
 
 /** What the writer found when it opened the store. */
@@ -175,7 +178,7 @@ export class WriterClient {
   #enqueue(job: number, envelope: Envelope): void {
     if (this.#outbox.length === 0) afterPoll(() => this.#flush());
     this.#outbox.push({ job, envelope });
-    if (this.#outbox.length >= BATCH) this.#flush();
+    if (this.#pending.size === 1 || this.#outbox.length >= BATCH) this.#flush();
   }
 
   async #maintain(message: (job: number) => ToWriter): Promise<CollectStep> {
