@@ -56,7 +56,8 @@ export class KeptReads {
     if (!ranges) this.#ranges.set(table, (ranges = new BoundedMap(KEPT_RANGES)));
     const name = nameOf(range);
     const known = ranges.get(name);
-    if (known && known.range.limit >= limit) return known.rows.length <= limit ? known.rows : known.rows.slice(0, limit);
+    if (known && known.range.limit >= limit)
+      return known.rows.length <= limit ? known.rows : known.rows.slice(0, limit);
     const rows = look(range);
     ranges.set(name, { range, isPrefix: range.to === prefixEnd(from), rows });
     return rows;

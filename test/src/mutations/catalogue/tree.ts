@@ -106,8 +106,32 @@ export const TREE: readonly Mutation[] = [
   {
     file: PLACE,
     breaks: 'a branch goes on from its middle',
-    find: 'if (lastPosition(tree.rows, owner, branch) === position) return { branch, after: position }',
+    find: 'if (last === position) return { branch, after: position }',
     replace: 'return { branch, after: position }',
+  },
+  {
+    file: PLACE,
+    breaks: 'a branch of several ends where an only one would',
+    find: 'tree.head.branches === 1 ? tree.head.turns',
+    replace: 'tree.head.branches < 3 ? tree.head.turns',
+  },
+  {
+    file: PLACE,
+    breaks: 'ordinals repeat',
+    find: 'return lastOrdinal(tree, turnId) + 1',
+    replace: 'return Math.max(1, lastOrdinal(tree, turnId))',
+  },
+  {
+    file: PLACE,
+    breaks: 'ordinals have a gap',
+    find: 'return lastOrdinal(tree, turnId) + 1',
+    replace: 'return lastOrdinal(tree, turnId) * 2 + 1',
+  },
+  {
+    file: PLACE,
+    breaks: 'the end of a branch has no other children',
+    find: "if (turn && 'after' in on && tree.head.branches === 1) return 1",
+    replace: "if (turn && 'after' in on) return 1",
   },
   {
     file: PLACE,

@@ -90,18 +90,6 @@ export const TURNS: readonly Mutation[] = [
   },
   {
     file: TURN,
-    breaks: 'ordinals repeat',
-    find: 'const ordinal = lastOrdinal(tree, place.turnId) + 1',
-    replace: 'const ordinal = Math.max(1, lastOrdinal(tree, place.turnId))',
-  },
-  {
-    file: TURN,
-    breaks: 'ordinals have a gap',
-    find: 'const ordinal = lastOrdinal(tree, place.turnId) + 1',
-    replace: 'const ordinal = lastOrdinal(tree, place.turnId) * 2 + 1',
-  },
-  {
-    file: TURN,
     breaks: 'a child is not counted',
     find: 'draft.put(KEYS.child(place.turnId, ordinal), [turnId])',
     replace: '0',
