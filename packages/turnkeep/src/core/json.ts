@@ -33,43 +33,56 @@ export function asJson<T extends JsonLike<T>>(value: T): Json {
  * cycles, and nesting deeper than `LIMITS.jsonDepth`.
  */
 export function parseJson(value: unknown, path: string): Json {
-  return copy(value, path, 0);
+  return copy(value, { root: path, steps: [] });
 }
 
-function copy(value: unknown, path: string, depth: number): Json {
+/** Where a copy is at: its path is only written out for an error. */
+interface Place {
+  readonly root: string;
+  readonly steps: (string | number)[];
+}
+
+function copy(value: unknown, at: Place): Json {
   if (value === null || typeof value === 'boolean' || typeof value === 'string') return value;
-  if (typeof value === 'number') return finite(value, path);
-  if (typeof value !== 'object') throw notJson(path, `${typeof value} is not a JSON value`);
-  if (depth >= LIMITS.jsonDepth) {
+  if (typeof value === 'number') return finite(value, at);
+  if (typeof value !== 'object') throw notJson(at, `${typeof value} is not a JSON value`);
+  if (at.steps.length >= LIMITS.jsonDepth) {
     // A cycle ends here too: a value that contains itself is deeper than any limit.
-    throw new TurnkeepError('limit_exceeded', { limit: 'jsonDepth', max: LIMITS.jsonDepth, path: shorten(path) });
+    throw new TurnkeepError('limit_exceeded', { limit: 'jsonDepth', max: LIMITS.jsonDepth, path: pathOf(at) });
   }
-  return Array.isArray(value) ? copyArray(value, path, depth) : copyObject(value, path, depth);
+  return Array.isArray(value) ? copyArray(value, at) : copyObject(value, at);
 }
 
-function finite(value: number, path: string): number {
-  if (!Number.isFinite(value)) throw notJson(path, `${value} is not a JSON number`);
+function copyPart(value: unknown, at: Place, step: string | number): Json {
+  at.steps.push(step);
+  const part = copy(value, at);
+  at.steps.pop();
+  return part;
+}
+
+function finite(value: number, at: Place): number {
+  if (!Number.isFinite(value)) throw notJson(at, `${value} is not a JSON number`);
   return value === 0 ? 0 : value;
 }
 
-function copyArray(value: readonly unknown[], path: string, depth: number): Json {
-  if (depthOfPrototypes(value) > 2) throw notInstance(value, path);
+function copyArray(value: readonly unknown[], at: Place): Json {
+  if (depthOfPrototypes(value) > 2) throw notInstance(value, at);
   const out: Json[] = [];
-  for (let at = 0; at < value.length; at++) out.push(copy(value[at], `${path}[${at}]`, depth + 1));
+  for (let index = 0; index < value.length; index++) out.push(copyPart(value[index], at, index));
   // Without holes its names, as the match of a pattern has them, come behind its places.
   const named = Object.keys(value)[value.length];
-  if (named !== undefined) throw notJson(memberPath(path, named), 'a list has no members with names');
-  assertNoSymbols(value, path);
+  if (named !== undefined) throw notJson(within(at, named), 'a list has no members with names');
+  assertNoSymbols(value, at);
   return out;
 }
 
-function copyObject(value: object, path: string, depth: number): Json {
-  if (depthOfPrototypes(value) > 1) throw notInstance(value, path);
-  assertNoSymbols(value, path);
+function copyObject(value: object, at: Place): Json {
+  if (depthOfPrototypes(value) > 1) throw notInstance(value, at);
+  assertNoSymbols(value, at);
   const out: Record<string, Json> = {};
   for (const key of Object.keys(value)) {
     const part = (value as Record<string, unknown>)[key];
-    if (part !== undefined) setOwn(out, key, copy(part, memberPath(path, key), depth + 1));
+    if (part !== undefined) setOwn(out, key, copyPart(part, at, key));
   }
   return out;
 }
@@ -95,12 +108,12 @@ function depthOfPrototypes(value: object): number {
   return depth;
 }
 
-function assertNoSymbols(value: object, path: string): void {
-  if (Object.getOwnPropertySymbols(value).length > 0) throw notJson(path, 'symbol keys are not JSON');
+function assertNoSymbols(value: object, at: Place): void {
+  if (Object.getOwnPropertySymbols(value).length > 0) throw notJson(at, 'symbol keys are not JSON');
 }
 
-function notInstance(value: object, path: string): TurnkeepError<'invalid_value'> {
-  return notJson(path, `an instance of ${className(value)} is not a JSON value`);
+function notInstance(value: object, at: Place): TurnkeepError<'invalid_value'> {
+  return notJson(at, `an instance of ${className(value)} is not a JSON value`);
 }
 
 function className(value: object): string {
@@ -108,10 +121,18 @@ function className(value: object): string {
   return typeof named === 'string' && named !== '' ? named : 'a class';
 }
 
-function shorten(path: string): string {
+function within({ root, steps }: Place, step: string): Place {
+  return { root, steps: [...steps, step] };
+}
+
+function pathOf({ root, steps }: Place): string {
+  const path = steps.reduce<string>(
+    (above, step) => (typeof step === 'number' ? `${above}[${step}]` : memberPath(above, step)),
+    root,
+  );
   return path.length <= 200 ? path : `${path.slice(0, 200).toWellFormed()}…`;
 }
 
-function notJson(path: string, reason: string): TurnkeepError<'invalid_value'> {
-  return new TurnkeepError('invalid_value', { path: shorten(path), reason });
+function notJson(at: Place, reason: string): TurnkeepError<'invalid_value'> {
+  return new TurnkeepError('invalid_value', { path: pathOf(at), reason });
 }

@@ -32,8 +32,8 @@ export class SortedRows<Value = RowValue> {
       chunk.values[at] = value;
       return;
     }
-    chunk.keys.splice(at, 0, key);
-    chunk.values.splice(at, 0, value);
+    insert(chunk.keys, at, key);
+    insert(chunk.values, at, value);
     this.size += 1;
     if (chunk.keys.length > CHUNK) this.#split(index);
   }
@@ -126,6 +126,19 @@ export class SortedRows<Value = RowValue> {
     const upper = { keys: chunk.keys.splice(half), values: chunk.values.splice(half) };
     this.#chunks.splice(index + 1, 0, upper);
   }
+}
+
+/** Of so few items each is moved here: `splice` would make a list of those that it removes. */
+const FEW = 32;
+
+function insert<Item>(items: Item[], at: number, item: Item): void {
+  if (items.length - at > FEW) {
+    items.splice(at, 0, item);
+    return;
+  }
+  items.push(item);
+  for (let to = items.length - 1; to > at; to--) items[to] = items[to - 1] as Item;
+  items[at] = item;
 }
 
 /** What a step answers, until it answers nothing. */

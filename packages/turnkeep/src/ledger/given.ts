@@ -32,15 +32,20 @@ export function oneOf(...known: readonly string[]): Check {
 export function assertOptions(options: unknown, known: ReadonlySet<string>, path: string = 'options'): void {
   assertObject(options, path);
   const unknown = Object.keys(options).find((name) => !known.has(name));
-  if (unknown === undefined) return;
-  throw new TurnkeepError('invalid_value', { path: memberPath(path, unknown), reason: 'no option is called so' });
+  if (unknown !== undefined) throw noOption(path, unknown);
+}
+
+function noOption(path: string, name: string): TurnkeepError<'invalid_value'> {
+  return new TurnkeepError('invalid_value', { path: memberPath(path, name), reason: 'no option is called so' });
 }
 
 /** {@link assertOptions}, and each that is there fits its check. */
 export function assertChecked<Options>(options: unknown, checks: Checks<Options>, path: string = 'options'): void {
-  assertOptions(options, new Set(Object.keys(checks)), path);
-  for (const [name, value] of Object.entries(options as object)) {
-    if (value !== undefined) assertFits(value, checks[name as keyof Options], memberPath(path, name));
+  assertObject(options, path);
+  for (const [name, value] of Object.entries(options)) {
+    if (!Object.hasOwn(checks, name)) throw noOption(path, name);
+    const reason = value === undefined ? undefined : checks[name as keyof Options](value);
+    if (reason !== undefined) throw new TurnkeepError('invalid_value', { path: memberPath(path, name), reason });
   }
 }
 
