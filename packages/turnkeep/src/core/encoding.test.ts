@@ -27,3 +27,13 @@ test('sameness is deep equality, whatever the order of keys', () => {
 test('equal values have equal text', () => {
   expect(canonical({ b: 1, a: [{ d: 1, c: 2 }] })).toBe('{"a":[{"c":2,"d":1}],"b":1}');
 });
+
+test('keys stand in the order of their units, be they few or many', () => {
+  const keys = ['b', 'aa', '', '\u{1f600}', '\uffff', '10', '9', 'Z', 'a', '\u0000', 'ä', 'é'];
+  for (const count of [2, 5, 12, 40]) {
+    const given = Array.from({ length: count }, (_, at) => `${keys[at % keys.length]}${at >= keys.length ? at : ''}`);
+    const object = Object.fromEntries(given.map((key) => [key, 0]));
+    const expected = [...given].sort().map((key) => `${JSON.stringify(key)}:0`);
+    expect(canonical(object)).toBe(`{${expected.join()}}`);
+  }
+});

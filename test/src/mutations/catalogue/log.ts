@@ -295,9 +295,16 @@ export const LOG: readonly Mutation[] = [
   {
     file: ENCODING,
     breaks: 'sameness depends on the order of keys',
-    find: 'keys.length > 1 ? keys.sort() : keys',
-    replace: 'keys',
+    find: 'next < keys.length',
+    replace: 'next < 1',
     tests: ['encoding', 'decide'],
+  },
+  {
+    file: ENCODING,
+    breaks: 'sameness of many members depends on their order',
+    find: 'return keys.sort()',
+    replace: 'return keys',
+    tests: ['encoding'],
   },
   { file: ENCODING, breaks: 'keys run into each other', find: '${JSON.stringify(key)}:', replace: '"${key}":' },
   {
@@ -379,8 +386,8 @@ export const LOG: readonly Mutation[] = [
   {
     file: JSON_COPY,
     breaks: 'values may be nested without end',
-    find: 'if (depth >= LIMITS.jsonDepth)',
-    replace: 'if (depth >= LIMITS.jsonDepth * 2)',
+    find: 'if (at.steps.length >= LIMITS.jsonDepth)',
+    replace: 'if (at.steps.length >= LIMITS.jsonDepth * 2)',
     tests: ['json'],
   },
   {
