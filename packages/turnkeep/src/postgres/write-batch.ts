@@ -176,8 +176,8 @@ export class WriteBatch {
   }
 
   #headToPut(head: Head) {
-    const { step = null, places } = this.#heldOf(head.conversationId);
-    return { head, step, places: JSON.stringify([...places]) };
+    const { c, step = null, places } = this.#heldOf(head.conversationId);
+    return { c, head, step, places: JSON.stringify([...places]) };
   }
 
   /** By conversation and key: transactions that meet, meet in one order. */

@@ -5,6 +5,7 @@ import type { Schema } from '../schema-name.ts';
 import { rankOf } from './transaction.ts';
 
 export interface HeadToPut {
+  readonly c: string;
   readonly head: Head;
   /** Which commit of the transaction is the last of this conversation, from 1; `null` where none is: its rank stays. */
   readonly step: number | null;
@@ -37,6 +38,9 @@ export interface CommitsToWrite {
  * Writes commits whose heads this transaction has locked, as one statement, since each costs about as much as ten rows:
  * heads and what listings by activity are sorted by, rows, log records, and that these have no place in the feed yet.
  * Answers `id, rank` of each head.
+ *
+ * Each head is there. It is put over itself, since that goes by its key whatever the plan: one for an update that was made
+ * while the namespace had few heads compares each of them with each that is written, and is kept.
  */
 export function writeCommits(
   schema: Schema,
@@ -45,8 +49,8 @@ export function writeCommits(
 ): Statement {
   const text = `WITH head AS (
       SELECT * FROM unnest(${texts(3)}, $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::text[], $9::boolean[],
-        ${texts(10)}, ${texts(11)})
-        AS u (id, version, step, created, activity, owner, uncollected, places, head)
+        ${texts(10)}, ${texts(11)}, $23::bigint[])
+        AS u (id, version, step, created, activity, owner, uncollected, places, head, c)
     ), recency AS (
       INSERT INTO ${schema.sql}.recency AS r (ns, id, activity, owner) SELECT $1, u.id, u.activity, u.owner FROM head u
       ON CONFLICT (ns, id) DO UPDATE SET activity = excluded.activity, owner = excluded.owner
@@ -64,14 +68,24 @@ export function writeCommits(
       INSERT INTO ${schema.sql}.outbox (ns, c, version, rank) SELECT $1, u.c, u.version, ${rankOf('$2', 'u.step')}
       FROM unnest($15::bigint[], $16::bigint[], $17::bigint[]) AS u (c, version, step)
     )
-    UPDATE ${schema.sql}.heads h SET version = u.version, created = u.created, owner = u.owner,
-      rank = CASE WHEN u.step IS NULL THEN h.rank ELSE ${rankOf('$2', 'u.step')} END,
-      uncollected = u.uncollected, places = u.places, head = u.head
-    FROM head u WHERE h.ns = $1 AND h.id = u.id RETURNING h.id, h.rank`;
+    INSERT INTO ${schema.sql}.heads AS h (ns, id, c, version, rank, created, owner, uncollected, places, head)
+    SELECT $1, u.id, u.c, u.version, coalesce(${rankOf('$2', 'u.step')}, 0), u.created, u.owner, u.uncollected, u.places, u.head
+    FROM head u
+    ON CONFLICT (ns, id) DO UPDATE SET version = excluded.version, created = excluded.created, owner = excluded.owner,
+      rank = CASE excluded.rank WHEN 0 THEN h.rank ELSE excluded.rank END,
+      uncollected = excluded.uncollected, places = excluded.places, head = excluded.head
+    RETURNING h.id, h.rank`;
   return {
     name: 'tk_write_commits',
     text,
-    values: [namespace, floor, ...headColumns(heads), ...rowColumns(rows), ...logColumns(logs)],
+    values: [
+      namespace,
+      floor,
+      ...headColumns(heads),
+      ...rowColumns(rows),
+      ...logColumns(logs),
+      heads.map(({ c }) => c),
+    ],
   };
 }
 
