@@ -123,11 +123,24 @@ class PgConnection implements Connection {
 
   async run(statements: readonly Statement[]): Promise<readonly (readonly SqlRow[])[]> {
     if (!this.#pipelined) return this.#runInTurn(statements);
-    const settled = await Promise.allSettled(statements.map(async (statement) => this.#send(statement)));
+    const settled = await Promise.allSettled(
+      this.#together(() => statements.map((statement) => this.#send(statement))),
+    );
     return settled.map((result) => {
       if (result.status === 'rejected') throw result.reason; // the first one that failed
       return result.value;
     });
+  }
+
+  /** What is sent within is one write to the socket, where `pg` makes one of each statement. */
+  #together<Result>(send: () => Result): Result {
+    const { stream } = (this.#client as unknown as ClientWithSocket).connection;
+    stream.cork?.();
+    try {
+      return send();
+    } finally {
+      stream.uncork?.();
+    }
   }
 
   async #runInTurn(statements: readonly Statement[]): Promise<readonly (readonly SqlRow[])[]> {
@@ -188,7 +201,7 @@ class PgSession extends PgConnection implements Session {
 
 /** `pg` shows its socket though its types do not. */
 interface ClientWithSocket {
-  readonly connection: { readonly stream: { destroy(): void } };
+  readonly connection: { readonly stream: { cork?: () => void; uncork?: () => void; destroy(): void } };
 }
 
 function ignore(): void {
