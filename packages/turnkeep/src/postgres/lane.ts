@@ -10,8 +10,8 @@ import { OpenCommits } from './open-commits.ts';
 import type { Store } from './store.ts';
 import type { WaitingCommit } from './waiting-commit.ts';
 
-/** Groups of one namespace at the same time: while one waits for the disk, the next one is decided. */
-const GROUPS = 2;
+/** Groups of one namespace at the same time: one waits for the disk, one is written, and the next one is decided. */
+const GROUPS = 3;
 /** Conversations that are waited for in line, each on a connection of its own. */
 const LINES = 2;
 /** One wait in line; then it is tried again, until the commit's own deadline. */

@@ -3,6 +3,8 @@ import type { WaitingCommit } from './waiting-commit.ts';
 
 /** Commits of one transaction, and their length together. */
 const GROUP_COMMITS = 64;
+/** So many are never parted. */
+const SHARED_COMMITS = 16;
 const GROUP_LENGTH = 4_000_000;
 
 /**
@@ -57,9 +59,13 @@ export class OpenCommits {
     return (!inLine || this.#inLine > 0) && this.#next(inLine, 1).length > 0;
   }
 
-  /** What a transaction may take now, in order: commits of several conversations, or in line those of one. */
+  /**
+   * What a transaction may take now, in order: commits of several conversations, half of what is open, so that the others
+   * can be decided while the server writes these; or in line those of one.
+   */
   take(inLine: boolean): readonly WaitingCommit[] {
-    const taken = this.#next(inLine, GROUP_COMMITS);
+    const half = Math.max(SHARED_COMMITS, Math.ceil(this.#commits.size / 2));
+    const taken = this.#next(inLine, inLine ? GROUP_COMMITS : Math.min(GROUP_COMMITS, half));
     for (const commit of taken) {
       commit.state = 'at_work';
       commit.held = commit.locks;
