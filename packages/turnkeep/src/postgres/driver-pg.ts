@@ -201,7 +201,13 @@ class PgSession extends PgConnection implements Session {
 
 /** `pg` shows its socket though its types do not. */
 interface ClientWithSocket {
-  readonly connection: { readonly stream: { cork?: () => void; uncork?: () => void; destroy(): void } };
+  readonly connection: {
+    readonly stream: {
+      cork?: (() => void) | undefined;
+      uncork?: (() => void) | undefined;
+      destroy(): void;
+    };
+  };
 }
 
 function ignore(): void {
