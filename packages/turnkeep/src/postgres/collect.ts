@@ -47,9 +47,11 @@ async function collectStep(store: Store, session: Connection, namespace: string)
   const start = [begin(), enterBounded(namespace, LOCK_MS, IDLE_MS)];
   const found = await session.run([...start, nextUncollected(schema, namespace)]);
   const id = found.at(-1)?.[0]?.[0] as ConversationId | undefined; // a text column
-  const [rows = []] =
-    id === undefined ? [] : await session.run([lockHeads(schema, namespace, [SHELVES.attachments, id], true)]);
-  const heads = rows.map(storedHead);
+  const locks = [
+    lockHeads(schema, namespace, [SHELVES.attachments], true, 'shares'),
+    ...(id === undefined ? [] : [lockHeads(schema, namespace, [id], true)]),
+  ];
+  const heads = id === undefined ? [] : (await session.run(locks)).flat().map(storedHead);
   const stored = heads.find(({ head }) => head.conversationId === id);
   if (id === undefined || !stored) {
     await session.run([commit()]);

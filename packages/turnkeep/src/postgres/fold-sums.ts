@@ -24,7 +24,7 @@ export async function foldSums(store: Store, namespace: string): Promise<void> {
 async function foldSlice(store: Store, namespace: string): Promise<boolean> {
   const { schema } = store;
   return inSession(store, async (session) => {
-    const shelf = await ShelfTransaction.begin(store, session, namespace, SHELVES.usage);
+    const shelf = await ShelfTransaction.begin(store, session, namespace, { id: SHELVES.usage, lock: 'alone' });
     const [taken = []] = await shelf.run([takeAdditions(schema, namespace, SLICE)]);
     const added = summed(taken.map(([key, value]) => [key as string, parse(value)]));
     const keys = [...added.keys()].map((key) => ({ conversation: SHELVES.usage, c: null, key }));

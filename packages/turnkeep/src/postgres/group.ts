@@ -14,6 +14,7 @@ import { KnownRows } from './known-rows.ts';
 import { Loader, storedHead } from './loader.ts';
 import { readPlan } from './read-plan.ts';
 import { attempt } from './reading.ts';
+import { isShared } from './shared-shelf.ts';
 import { Snapshot } from './snapshot.ts';
 import { addHeads } from './sql/add-heads.ts';
 import { loadHeads } from './sql/load.ts';
@@ -118,15 +119,20 @@ class Group<J extends Job> implements DecidedGroup<J> {
     const own = distinct(jobs.map(({ envelope }) => envelope.commit.conversationId));
     const all = distinct(jobs.flatMap(({ locks }) => locks)).sort();
     const others = all.filter((id) => !own.includes(id));
-    const maybeNew = [...own, ...others.filter(isShelf)].filter((id) => !exists(id)).sort();
+    const shared = all.filter(isShared);
+    const lone = all.filter((id) => !isShared(id));
+    const maybeNew = lone.filter((id) => (own.includes(id) || isShelf(id)) && !exists(id));
     const { schema } = this.#store;
     const results = await this.#connection.run([
       ...enter,
-      lockHeads(schema, this.#namespace, all, wait),
+      // Of all heads that are locked these have the first keys.
+      ...(shared.length > 0 ? [lockHeads(schema, this.#namespace, shared, wait, 'shares')] : []),
+      lockHeads(schema, this.#namespace, lone, wait),
       ...(maybeNew.length > 0 ? [addHeads(schema, this.#namespace, maybeNew, maybeNew.map(drawNumber))] : []),
       ...(others.length > 0 ? [loadHeads(schema, this.#namespace, others)] : []),
     ]);
     const answers = results.slice(enter.length);
+    if (shared.length > 0) this.#holdLocked(answers.shift() ?? []);
     this.#holdLocked(answers.shift() ?? []);
     if (maybeNew.length > 0) this.#holdNew(answers.shift() ?? []);
     if (others.length > 0) this.#noteAbsent(others, answers.shift() ?? []);

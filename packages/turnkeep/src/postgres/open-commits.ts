@@ -1,4 +1,5 @@
 import type { ConversationId } from '../core/ids.ts';
+import { isShared } from './shared-shelf.ts';
 import type { WaitingCommit } from './waiting-commit.ts';
 
 /** Commits of one transaction, and their length together. */
@@ -68,7 +69,7 @@ export class OpenCommits {
     const taken = this.#next(inLine, inLine ? GROUP_COMMITS : Math.min(GROUP_COMMITS, half));
     for (const commit of taken) {
       commit.state = 'at_work';
-      commit.held = commit.locks;
+      commit.held = commit.locks.filter((id) => !isShared(id));
       for (const id of commit.held) this.#locked.add(id);
     }
     return taken;

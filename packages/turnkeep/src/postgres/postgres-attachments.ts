@@ -87,7 +87,10 @@ export class PostgresAttachments implements AttachmentStore {
   async #finish(session: Session, namespace: NamespaceId, seal: UploadSeal): Promise<void> {
     const { schema, sha256 } = this.#store;
     const { upload, digest, parts, last, now } = seal;
-    const shelf = await ShelfTransaction.begin(this.#store, session, namespace, SHELVES.attachments);
+    const shelf = await ShelfTransaction.begin(this.#store, session, namespace, {
+      id: SHELVES.attachments,
+      lock: 'writes',
+    });
     const lastPart = last
       ? this.#partStatements(namespace, { upload, index: parts.length - 1, bytes: last, now })
       : [beginUpload(schema, namespace, upload, drawNumber(), now)];
@@ -103,7 +106,10 @@ export class PostgresAttachments implements AttachmentStore {
   }
 
   async #sweep(session: Session, namespace: NamespaceId, after: string, grace: Grace): Promise<Sweep> {
-    const shelf = await ShelfTransaction.begin(this.#store, session, namespace, SHELVES.attachments);
+    const shelf = await ShelfTransaction.begin(this.#store, session, namespace, {
+      id: SHELVES.attachments,
+      lock: 'alone',
+    });
     const digests = await shelf.decide((rows) => sliceOfShelf(rows, after));
     await shelf.load([rowAsk(ATTACHMENT_KEYS.total), ...digests.map(firstUseAsk)]);
     const sweep = await shelf.decide((rows) => sweepShelf(rows, after, grace));

@@ -22,8 +22,9 @@ const IDLE_MS = 60_000;
 const RETRY_MS = 5;
 
 /**
- * A transaction that holds the head of a shelf, as that of a namespace's attachments: no commit comes to refer to one
- * meanwhile, and what is read of the shelf holds until the end.
+ * A transaction that holds the head of a shelf, as that of a namespace's attachments. Where it is alone with it, no commit
+ * comes to refer to one meanwhile; where it writes beside them, what such commits write is not its concern. What else it
+ * reads of the shelf holds until the end.
  */
 export class ShelfTransaction {
   readonly #store: Store;
@@ -47,13 +48,18 @@ export class ShelfTransaction {
   }
 
   /** Begins one; the shelf is made where there is none. */
-  static async begin(store: Store, session: Session, namespace: string, id: ConversationId): Promise<ShelfTransaction> {
+  static async begin(
+    store: Store,
+    session: Session,
+    namespace: string,
+    { id, lock }: { readonly id: ConversationId; readonly lock: 'alone' | 'writes' },
+  ): Promise<ShelfTransaction> {
     const { schema } = store;
     for (const start = monotonicNow(); ;) {
       const results = await session.run([
         begin(),
         enterBounded(namespace, LOCK_MS, IDLE_MS),
-        lockHeads(schema, namespace, [id], true),
+        lockHeads(schema, namespace, [id], true, lock),
         addHeads(schema, namespace, [id], [drawNumber()]),
       ]);
       const [[locked] = [], [made] = []] = results.slice(2);

@@ -18,7 +18,7 @@ export class WaitingCommit implements Job {
   readonly orderedBy: readonly ConversationId[];
   /** A transaction is at work on it, or it rests until it is tried again, or neither. */
   state: 'waits' | 'at_work' | 'rests' = 'waits';
-  /** The heads that the transaction at work locks for it. */
+  /** The heads that the transaction at work locks for it alone. */
   held: readonly ConversationId[] = [];
   /** True once somebody else held a head that it needs: it then waits in line for it, with those of its conversation. */
   waitsInLine = false;

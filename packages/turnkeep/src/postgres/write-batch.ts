@@ -1,9 +1,11 @@
+import { compareKeys } from '../core/backend.ts';
 import type { RowValue, WriteSet } from '../core/backend.ts';
 import { assert } from '../core/errors.ts';
 import type { Head } from '../core/head.ts';
 import type { ConversationId } from '../core/ids.ts';
 import { KEYS } from '../core/keys.ts';
 import type { LogRecord } from '../core/log.ts';
+import { isShelf } from '../core/shelf.ts';
 import { drawNumber } from './conversation-number.ts';
 import type { SqlRow, Statement } from './driver.ts';
 import { packLog } from './log-codec.ts';
@@ -180,13 +182,13 @@ export class WriteBatch {
     return { c, head, step, places: JSON.stringify([...places]) };
   }
 
-  /** By conversation and key: transactions that meet, meet in one order. */
+  /** Those of a shelf by key: transactions that share one meet its rows in one order. */
   #sortedRows() {
     const put: { c: string; key: string; value: string }[] = [];
     const removed: { c: string; key: string }[] = [];
     for (const [conversation, rows] of this.#rows) {
       const { c } = this.#heldOf(conversation);
-      for (const [key, value] of rows) {
+      for (const [key, value] of isShelf(conversation) ? byKey(rows) : rows) {
         if (value === null) removed.push({ c, key });
         else put.push({ c, key, value: JSON.stringify(value) });
       }
@@ -204,6 +206,10 @@ export class WriteBatch {
     assert(held, 'a conversation that is written is held');
     return held;
   }
+}
+
+function byKey(rows: ReadonlyMap<string, RowValue | null>): readonly (readonly [string, RowValue | null])[] {
+  return [...rows].sort(([left], [right]) => compareKeys(left, right));
 }
 
 function touchedBy(writes: WriteSet): ReadonlySet<ConversationId> {

@@ -2,13 +2,35 @@ import type { Statement } from '../driver.ts';
 import type { Schema } from '../schema-name.ts';
 
 /**
+ * How a head is locked:
+ *
+ * - `alone`: nobody else holds it in any way;
+ * - `writes`: one at a time, beside any number that share it;
+ * - `shares`: any number, and one that writes.
+ */
+export type HeadLock = 'alone' | 'writes' | 'shares';
+
+const STRENGTHS: Readonly<Record<HeadLock, string>> = {
+  alone: 'UPDATE',
+  writes: 'NO KEY UPDATE',
+  shares: 'KEY SHARE',
+};
+
+/**
  * Locks the heads of conversations in key order and answers `id, c, rank, places, head` of each that it got. It reads
  * nothing else: under READ COMMITTED, a row joined to the locked one could be older than it.
  *
  * Without `wait` a head that somebody else holds is left out, so that one busy conversation holds up no other.
  */
-export function lockHeads(schema: Schema, namespace: string, ids: readonly string[], wait: boolean): Statement {
+export function lockHeads(
+  schema: Schema,
+  namespace: string,
+  ids: readonly string[],
+  wait: boolean,
+  lock: HeadLock = 'alone',
+): Statement {
   const text = `SELECT id, c, rank, places, head FROM ${schema.sql}.heads
-    WHERE ns = $1 AND id = ANY ($2::text[]) ORDER BY id FOR UPDATE${wait ? '' : ' SKIP LOCKED'}`;
-  return { name: wait ? 'tk_lock_heads_wait' : 'tk_lock_heads', text, values: [namespace, ids] };
+    WHERE ns = $1 AND id = ANY ($2::text[]) ORDER BY id FOR ${STRENGTHS[lock]}${wait ? '' : ' SKIP LOCKED'}`;
+  const name = lock === 'alone' ? 'tk_lock_heads' : `tk_lock_heads_${lock}`;
+  return { name: wait ? `${name}_wait` : name, text, values: [namespace, ids] };
 }
