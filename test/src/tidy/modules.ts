@@ -11,14 +11,15 @@ export interface SourceModule {
   readonly code: string;
   /** Library files that this one loads: imports, re-exports, and `new URL('./worker.js', import.meta.url)`. */
   readonly loads: readonly string[];
-  /** The subset of `loads` that exists at run time and is needed at once: neither types nor `import()` nor URLs. */
-  readonly staticLoads: readonly string[];
+  /** The subset of `loads` that it cannot be read without, types included: neither `import()` nor URLs. */
+  readonly names: readonly string[];
   /** What it imports from elsewhere: `zod`, `node:fs`. */
   readonly packages: readonly string[];
 }
 
 interface Import {
   readonly specifier: string;
+  /** False for `import()` and URLs. */
   readonly isStatic: boolean;
 }
 
@@ -40,13 +41,10 @@ export function parseModule(path: string, text: string): SourceModule {
     text,
   );
   const imports: Import[] = [
-    ...module.staticImports.map(({ moduleRequest, entries }) => ({
-      specifier: moduleRequest.value,
-      isStatic: entries.length === 0 || entries.some(({ isType }) => !isType),
-    })),
+    ...module.staticImports.map(({ moduleRequest }) => ({ specifier: moduleRequest.value, isStatic: true })),
     ...module.staticExports.flatMap(({ entries }) =>
-      entries.flatMap(({ moduleRequest, isType }) =>
-        moduleRequest === null ? [] : [{ specifier: moduleRequest.value, isStatic: !isType }],
+      entries.flatMap(({ moduleRequest }) =>
+        moduleRequest === null ? [] : [{ specifier: moduleRequest.value, isStatic: true }],
       ),
     ),
     ...[...code.matchAll(/\bimport\(\s*['"]([^'"]+)['"]|new URL\(\s*['"](\.[^'"]+)['"],\s*import\.meta\.url/g)].map(
@@ -60,7 +58,7 @@ export function parseModule(path: string, text: string): SourceModule {
     role: path.endsWith('.test.ts') ? 'test' : path.endsWith('.testkit.ts') ? 'testkit' : 'source',
     code,
     loads: [...new Set(relative.map(resolve))],
-    staticLoads: [...new Set(relative.filter(({ isStatic }) => isStatic).map(resolve))],
+    names: [...new Set(relative.filter(({ isStatic }) => isStatic).map(resolve))],
     packages: [...new Set(imports.map(({ specifier }) => specifier).filter((name) => !name.startsWith('.')))],
   };
 }

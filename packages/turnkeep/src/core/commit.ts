@@ -5,10 +5,11 @@ import type { Sha256 } from './digest.ts';
 import { canonical } from './encoding.ts';
 import { TurnkeepError } from './errors.ts';
 import { assertNamespaceId } from './ids.ts';
-import { memberPath, parseJson } from './json.ts';
+import { memberPath } from './json.ts';
 import type { Json } from './json.ts';
 import { LIMITS } from './limits.ts';
 import type { Fence } from './message.ts';
+import { parseJson } from './parse-json.ts';
 import { RULES, ruleFor } from './rules/index.ts';
 import { assertShape, count, id } from './shapes.ts';
 

@@ -1,4 +1,4 @@
-import { unrefer } from './attachments/references.ts';
+import { unrefer } from './attachments/mentions.ts';
 import { Overlay } from './overlay.ts';
 import type { Envelope, RowRange, RowReader, Row, RowValue, WriteSet, RecordEdit } from './backend.ts';
 import { chainAfter, recordHolds, sealRecord } from './digest.ts';
@@ -13,6 +13,7 @@ import { LIMITS } from './limits.ts';
 import type { LogHeader, LogRecord, Redaction, StoredRecord } from './log.ts';
 import type { ChangeEvent } from './event.ts';
 import type { Stamp } from './rows.ts';
+import { newShelf } from './shelf.ts';
 import type { Tree } from './tree/path.ts';
 
 /**
@@ -88,6 +89,11 @@ export class Draft {
   putOtherHead(head: Head): void {
     this.rows.putHead(head);
     this.#otherHeads.push(head);
+  }
+
+  /** Makes room for the rows of a shelf, where it has none yet. */
+  openShelf(shelf: ConversationId): void {
+    if (!this.rows.head(shelf)) this.putOtherHead(newShelf(shelf, this.envelope.now, this.sha256));
   }
 
   /** Adds a record to the commit and answers its index. `path` names the change's part, should it be too large. */

@@ -17,7 +17,7 @@ export { ERRORS, TurnkeepError, errorFromData, isTurnkeepError } from './errors.
 export type { ErrorCode, ErrorData, ErrorDetails, Retry } from './errors.ts';
 export type { Head, RecordRef } from './head.ts';
 export * from './ids.ts';
-export { parseJson } from './json.ts';
+export { parseJson } from './parse-json.ts';
 export type { Json, JsonLike, JsonObject } from './json.ts';
 export { LIMITS } from './limits.ts';
 export type { LimitName } from './limits.ts';

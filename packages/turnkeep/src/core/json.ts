@@ -1,6 +1,3 @@
-import { TurnkeepError } from './errors.ts';
-import { LIMITS } from './limits.ts';
-
 /** A JSON value. A property that holds `undefined` is absent. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json | undefined };
 
@@ -26,67 +23,6 @@ export function asJson<T extends JsonLike<T>>(value: T): Json {
   return value;
 }
 
-/**
- * An own copy of `value` as plain JSON, or `invalid_value` with the path of the part that is not JSON.
- * Key order and own `__proto__` keys are kept, `-0` becomes `0`, a property that holds `undefined` is left out.
- * Refused: `NaN`, infinities, `BigInt`, functions, symbols, class instances, holes, `undefined` and names in arrays,
- * cycles, and nesting deeper than `LIMITS.jsonDepth`.
- */
-export function parseJson(value: unknown, path: string): Json {
-  return copy(value, { root: path, steps: [] });
-}
-
-/** Where a copy is at: its path is only written out for an error. */
-interface Place {
-  readonly root: string;
-  readonly steps: (string | number)[];
-}
-
-function copy(value: unknown, at: Place): Json {
-  if (value === null || typeof value === 'boolean' || typeof value === 'string') return value;
-  if (typeof value === 'number') return finite(value, at);
-  if (typeof value !== 'object') throw notJson(at, `${typeof value} is not a JSON value`);
-  if (at.steps.length >= LIMITS.jsonDepth) {
-    // A cycle ends here too: a value that contains itself is deeper than any limit.
-    throw new TurnkeepError('limit_exceeded', { limit: 'jsonDepth', max: LIMITS.jsonDepth, path: pathOf(at) });
-  }
-  return Array.isArray(value) ? copyArray(value, at) : copyObject(value, at);
-}
-
-function copyPart(value: unknown, at: Place, step: string | number): Json {
-  at.steps.push(step);
-  const part = copy(value, at);
-  at.steps.pop();
-  return part;
-}
-
-function finite(value: number, at: Place): number {
-  if (!Number.isFinite(value)) throw notJson(at, `${value} is not a JSON number`);
-  return value === 0 ? 0 : value;
-}
-
-function copyArray(value: readonly unknown[], at: Place): Json {
-  if (depthOfPrototypes(value) > 2) throw notInstance(value, at);
-  const out: Json[] = [];
-  for (let index = 0; index < value.length; index++) out.push(copyPart(value[index], at, index));
-  // Without holes its names, as the match of a pattern has them, come behind its places.
-  const named = Object.keys(value)[value.length];
-  if (named !== undefined) throw notJson(within(at, named), 'a list has no members with names');
-  assertNoSymbols(value, at);
-  return out;
-}
-
-function copyObject(value: object, at: Place): Json {
-  if (depthOfPrototypes(value) > 1) throw notInstance(value, at);
-  assertNoSymbols(value, at);
-  const out: Record<string, Json> = {};
-  for (const key of Object.keys(value)) {
-    const part = (value as Record<string, unknown>)[key];
-    if (part !== undefined) setOwn(out, key, copyPart(part, at, key));
-  }
-  return out;
-}
-
 /** Sets an own property also where the key is `__proto__`, which an assignment would lose. */
 export function setOwn(target: Record<string, Json>, key: string, value: Json): void {
   if (key !== '__proto__') target[key] = value;
@@ -96,43 +32,4 @@ export function setOwn(target: Record<string, Json>, key: string, value: Json): 
 /** `path.key`, or `path["key"]` where the key is not a plain name. */
 export function memberPath(path: string, key: string): string {
   return /^[A-Za-z_][A-Za-z0-9_]*$/.test(key) ? `${path}.${key}` : `${path}[${JSON.stringify(key)}]`;
-}
-
-/** How many prototypes a value has, up to three: an object has one, or none, and a list two, in whatever realm. */
-function depthOfPrototypes(value: object): number {
-  let depth = 0;
-  for (let next: unknown = Object.getPrototypeOf(value); next !== null && depth < 3; depth++) {
-    if (next === Object.prototype) return depth + 1;
-    next = Object.getPrototypeOf(next);
-  }
-  return depth;
-}
-
-function assertNoSymbols(value: object, at: Place): void {
-  if (Object.getOwnPropertySymbols(value).length > 0) throw notJson(at, 'symbol keys are not JSON');
-}
-
-function notInstance(value: object, at: Place): TurnkeepError<'invalid_value'> {
-  return notJson(at, `an instance of ${className(value)} is not a JSON value`);
-}
-
-function className(value: object): string {
-  const named: unknown = (value as { constructor?: { name?: unknown } }).constructor?.name;
-  return typeof named === 'string' && named !== '' ? named : 'a class';
-}
-
-function within({ root, steps }: Place, step: string): Place {
-  return { root, steps: [...steps, step] };
-}
-
-function pathOf({ root, steps }: Place): string {
-  const path = steps.reduce<string>(
-    (above, step) => (typeof step === 'number' ? `${above}[${step}]` : memberPath(above, step)),
-    root,
-  );
-  return path.length <= 200 ? path : `${path.slice(0, 200).toWellFormed()}…`;
-}
-
-function notJson(at: Place, reason: string): TurnkeepError<'invalid_value'> {
-  return new TurnkeepError('invalid_value', { path: pathOf(at), reason });
 }

@@ -1,6 +1,5 @@
 import { chainStart } from './digest.ts';
 import type { Sha256 } from './digest.ts';
-import type { Draft } from './draft.ts';
 import { newHead } from './head.ts';
 import type { Head } from './head.ts';
 import type { ConversationId } from './ids.ts';
@@ -25,11 +24,7 @@ export function isShelf(conversationId: ConversationId): boolean {
   return conversationId.startsWith(MARK);
 }
 
-/** Makes room for the rows of a shelf, where it has none yet. */
-export function openShelf(draft: Draft, shelf: ConversationId): void {
-  if (!draft.rows.head(shelf)) draft.putOtherHead(newShelf(shelf, draft.envelope.now, draft.sha256));
-}
-
+/** A shelf without rows. */
 export function newShelf(shelf: ConversationId, now: number, sha256: Sha256): Head {
   return newHead(shelf, now, chainStart(sha256, shelf));
 }

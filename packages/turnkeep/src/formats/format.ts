@@ -1,6 +1,7 @@
 import { TurnkeepError } from '../core/errors.ts';
 import { idProblem } from '../core/ids.ts';
-import { memberPath, parseJson } from '../core/json.ts';
+import { memberPath } from '../core/json.ts';
+import { parseJson } from '../core/parse-json.ts';
 import { assertShape, saidMessage } from '../core/shapes.ts';
 import type { Json, JsonObject } from '../core/json.ts';
 import { sameJson } from '../core/encoding.ts';

@@ -3,7 +3,8 @@
  */
 export { bufferedSource, bytesSource } from './byte-source.ts';
 export { importClaudeCode, planClaudeCode } from './claude-code/import.ts';
-export type { ClaudeCodeSource, ImportOptions, PlannedCommit, PlanOptions } from './claude-code/import.ts';
+export type { ImportOptions, PlanOptions } from './claude-code/given.ts';
+export type { ClaudeCodeSource, PlannedCommit } from './claude-code/import.ts';
 export { rowsOfMessages } from './claude-code/message.ts';
 export { findSessions } from './claude-code/sessions.ts';
 export type { FoundSessions, SessionPath } from './claude-code/sessions.ts';

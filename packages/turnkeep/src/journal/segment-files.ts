@@ -2,10 +2,17 @@ import { ArchiveFile, plainSegment } from './archive-file.ts';
 import type { SegmentFile } from './archive-file.ts';
 import { openIfThere } from './files.ts';
 import { archiveName, archiveNumbers, segmentName, segmentNumbers, TEMPORARY } from './layout.ts';
-import type { StoreParts } from './store-parts.ts';
+import type { FileSystem } from './file-system.ts';
 
 /** Where segments and their archives are. */
-export type SegmentsPlace = Pick<StoreParts, 'fs' | 'segmentsDirectory' | 'archivesDirectory' | 'store'>;
+export interface SegmentsPlace {
+  readonly fs: FileSystem;
+  readonly segmentsDirectory: string;
+  /** Archives of segments; it comes with the first of them. */
+  readonly archivesDirectory: string;
+  /** The store's own number, in the manifest and in every line. */
+  readonly store: string;
+}
 
 /** The numbers of all segments, archived ones too, in order. */
 export function numbersOfSegments({ fs, segmentsDirectory, archivesDirectory }: SegmentsPlace): readonly number[] {

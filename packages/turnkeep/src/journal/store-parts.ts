@@ -4,18 +4,13 @@ import { Filters } from './filters.ts';
 import { FoldKeeper } from './fold-keeper.ts';
 import { IndexState } from './index-state.ts';
 import { LAYOUT } from './layout.ts';
+import type { SegmentsPlace } from './segment-files.ts';
 import { Segments } from './segments.ts';
 import type { JournalSettings } from './settings.ts';
 
 /** What an open journal is made of. */
-export interface StoreParts {
-  readonly fs: FileSystem;
+export interface StoreParts extends SegmentsPlace {
   readonly directory: string;
-  readonly segmentsDirectory: string;
-  /** Archives of segments; it comes with the first of them. */
-  readonly archivesDirectory: string;
-  /** The store's own number, in the manifest and in every line. */
-  readonly store: string;
   readonly settings: JournalSettings;
   readonly index: IndexState;
   readonly folds: FoldKeeper;

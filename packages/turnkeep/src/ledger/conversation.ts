@@ -15,7 +15,7 @@ import { headerAt } from '../core/header.ts';
 import { assertId } from '../core/ids.ts';
 import type { ConversationId, InterruptId, MessageId, NamespaceId, OperationId, RunId, TurnId } from '../core/ids.ts';
 import { derivedId } from '../core/commit.ts';
-import { parseJson } from '../core/json.ts';
+import { parseJson } from '../core/parse-json.ts';
 import { KEYS } from '../core/keys.ts';
 import { callsOf } from '../core/message.ts';
 import type { NewMessage, Part } from '../core/message.ts';

@@ -28,18 +28,14 @@ export function oneOf(...known: readonly string[]): Check {
   return (value) => (known.includes(value as string) ? undefined : `one of ${known.join(', ')}`);
 }
 
-/** Throws `invalid_value` for an option that is none: a misspelt one would be a promise that nobody keeps. */
-export function assertOptions(options: unknown, known: ReadonlySet<string>, path: string = 'options'): void {
-  assertObject(options, path);
-  const unknown = Object.keys(options).find((name) => !known.has(name));
-  if (unknown !== undefined) throw noOption(path, unknown);
-}
-
 function noOption(path: string, name: string): TurnkeepError<'invalid_value'> {
   return new TurnkeepError('invalid_value', { path: memberPath(path, name), reason: 'no option is called so' });
 }
 
-/** {@link assertOptions}, and each that is there fits its check. */
+/**
+ * Throws `invalid_value` for an option that does not fit its check, or that is none: a misspelt one would be a promise that
+ * nobody keeps.
+ */
 export function assertChecked<Options>(options: unknown, checks: Checks<Options>, path: string = 'options'): void {
   assertObject(options, path);
   for (const [name, value] of Object.entries(options)) {

@@ -1,6 +1,7 @@
 export type { LedgerSettings, WriteOptions } from './access.ts';
 export { TurnWaits } from './agent/turn-work.ts';
-export type { AtBoundary, Boundary, NewInterrupt } from './agent/turn-work.ts';
+export type { NewInterrupt } from './agent/same-work.ts';
+export type { AtBoundary, Boundary } from './agent/turn-work.ts';
 export type { AgentTurn } from './agent/agent-turn.ts';
 export type {
   CallUsage,

@@ -1,4 +1,4 @@
-import { attachmentsIn } from '../core/attachments/references.ts';
+import { attachmentsIn } from '../core/attachments/mentions.ts';
 import { ATTACHMENT_KEYS } from '../core/attachments/rows.ts';
 import type { Envelope } from '../core/backend.ts';
 import type { Change, Commit, Parent } from '../core/change.ts';

@@ -2,7 +2,8 @@ import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type BetterSqlite3 from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
-import { type Database, openDatabase, type OpenDatabaseOptions, type SqlValue } from './driver.ts';
+import type { Database, OpenDatabaseOptions, SqlValue } from './driver.ts';
+import { openDatabase } from './open-database.ts';
 import { driverFault } from './driver-errors.ts';
 import { DRIVERS, withFile } from './driver.testkit.ts';
 

@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type DriverName, openDatabase } from './driver.ts';
+import type { DriverName } from './driver.ts';
+import { openDatabase } from './open-database.ts';
 
 /** The drivers that this runtime has, so that a test can run once on each. */
 export const DRIVERS: readonly DriverName[] = (['node:sqlite', 'better-sqlite3'] as const).filter(isAvailable);

@@ -2,7 +2,8 @@ import { isTurnkeepError } from '../core/errors.ts';
 import { searchTexts } from '../core/search-text.ts';
 import { sha256 } from '../platform/hash.ts';
 import type { Database, Statement } from './driver.ts';
-import type { SearchDoc, SearchIndex } from './search-index.ts';
+import type { SearchDoc } from './search-content.ts';
+import type { SearchIndex } from './search-index.ts';
 import type { StoreReader } from './store-reader.ts';
 import { RECORDS } from './store-schema.ts';
 

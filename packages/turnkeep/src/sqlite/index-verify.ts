@@ -2,7 +2,8 @@ import type { StoreFault } from '../core/backend.ts';
 import { cutsPair, isBlank } from '../core/fold.ts';
 import type { Database } from './driver.ts';
 import type { IndexFeeder } from './index-feeder.ts';
-import type { SearchDoc, SearchIndex } from './search-index.ts';
+import type { SearchDoc } from './search-content.ts';
+import type { SearchIndex } from './search-index.ts';
 
 /** Commits that are looked up, spread over the log. */
 const SAMPLES = 500;

@@ -3,12 +3,38 @@ import { fold, isBlank } from '../core/fold.ts';
 import { queryTerms } from '../core/trigram.ts';
 import type { Database, Statement } from './driver.ts';
 import { writeTexts } from './search-build.ts';
-import type { CandidatePage, Candidates, LogSpan, SearchDoc } from './search-index.ts';
 import { mergeLevels, rewrite } from './search-merge.ts';
 import { searchSegment } from './search-query.ts';
 import { type Segment, SegmentTable } from './search-segments.ts';
 import { type FoldedDoc, TailTable } from './search-tail.ts';
 import { inSnapshot, inTransaction } from './search-transaction.ts';
+
+export interface SearchDoc {
+  /** An integer from 1 to 2^53 − 1. */
+  readonly docId: number;
+  /** `null` where it cannot be read: the document is then a candidate of every search. */
+  readonly text: string | null;
+}
+
+/** What a batch covers: the documents of all log rows after one up to another. */
+export interface LogSpan {
+  readonly after: number;
+  readonly position: number;
+}
+
+export interface CandidatePage {
+  /** Only documents below this id. */
+  readonly before?: number | undefined;
+  /** Candidates, at most. */
+  readonly limit: number;
+}
+
+export interface Candidates {
+  /** Highest first. Fewer than the limit means that there are no more. */
+  readonly docIds: readonly number[];
+  /** The position that they hold for: what the log has after it is not among them, and is for the caller to scan. */
+  readonly position: number;
+}
 
 /** Documents of the tail, and bytes of their text, before it becomes a segment. */
 const TAIL_DOCS = 128;

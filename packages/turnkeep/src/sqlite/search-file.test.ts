@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { openDatabase } from './driver.ts';
+import { openDatabase } from './open-database.ts';
 import { driverFault } from './driver-errors.ts';
 import { withFile } from './driver.testkit.ts';
 import { openSearchIndex } from './search-index.ts';

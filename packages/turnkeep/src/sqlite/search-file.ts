@@ -1,6 +1,7 @@
 import { rmSync, statSync } from 'node:fs';
 import { FOLD_UNICODE_VERSION } from '../core/fold-table.ts';
-import { type Database, type DriverName, openDatabase } from './driver.ts';
+import type { Database, DriverName } from './driver.ts';
+import { openDatabase } from './open-database.ts';
 import { driverFault } from './driver-errors.ts';
 import { STATE_TABLES } from './search-content.ts';
 import { SEGMENT_TABLES } from './search-segments.ts';

@@ -1,7 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { DRIVERS, withFile } from './driver.testkit.ts';
-import { openSearchIndex, type SearchDoc, type SearchIndex } from './search-index.ts';
+import type { SearchDoc } from './search-content.ts';
+import { openSearchIndex, type SearchIndex } from './search-index.ts';
 import { addAll, documents, scan, scrubAll, seal, search, STORE, withIndex } from './search-index.testkit.ts';
 
 const PIECES = [

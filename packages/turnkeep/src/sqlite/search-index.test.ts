@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { openDatabase } from './driver.ts';
+import { openDatabase } from './open-database.ts';
 import { DRIVERS } from './driver.testkit.ts';
 import { type Block, BlockReader } from './search-blocks.ts';
 import { addAll, bytesOfFiles, documents, scan, scrubAll, seal, search, withIndex } from './search-index.testkit.ts';

@@ -4,7 +4,8 @@ import { expect } from 'vitest';
 import { fold, matchFolded } from '../core/fold.ts';
 import type { DriverName } from './driver.ts';
 import { withFile } from './driver.testkit.ts';
-import { openSearchIndex, type SearchDoc, type SearchIndex } from './search-index.ts';
+import type { SearchDoc } from './search-content.ts';
+import { openSearchIndex, type SearchIndex } from './search-index.ts';
 
 export const STORE = { storeId: 'store-1' };
 

@@ -1,33 +1,7 @@
 import { assert } from '../core/errors.ts';
 import { SearchContent } from './search-content.ts';
+import type { CandidatePage, Candidates, LogSpan, SearchDoc } from './search-content.ts';
 import { deleteSearchFile, openSearchFile, type SearchFile, type SearchFileOptions } from './search-file.ts';
-
-export interface SearchDoc {
-  /** An integer from 1 to 2^53 − 1. */
-  readonly docId: number;
-  /** `null` where it cannot be read: the document is then a candidate of every search. */
-  readonly text: string | null;
-}
-
-/** What a batch covers: the documents of all log rows after one up to another. */
-export interface LogSpan {
-  readonly after: number;
-  readonly position: number;
-}
-
-export interface CandidatePage {
-  /** Only documents below this id. */
-  readonly before?: number | undefined;
-  /** Candidates, at most. */
-  readonly limit: number;
-}
-
-export interface Candidates {
-  /** Highest first. Fewer than the limit means that there are no more. */
-  readonly docIds: readonly number[];
-  /** The position that they hold for: what the log has after it is not among them, and is for the caller to scan. */
-  readonly position: number;
-}
 
 /**
  * A search index in a file of its own: which documents may contain a text. It is derived from the log, never part of a

@@ -3,7 +3,7 @@ import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { openDatabase } from './driver.ts';
+import { openDatabase } from './open-database.ts';
 import { openSqlite } from './open.ts';
 import { message, NAMESPACE, versionOf, withStoreFile } from './sqlite-backend.testkit.ts';
 

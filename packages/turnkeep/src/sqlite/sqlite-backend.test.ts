@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { FeedEntry } from '../core/backend.ts';
 import { isTurnkeepError } from '../core/errors.ts';
-import { openDatabase } from './driver.ts';
+import { openDatabase } from './open-database.ts';
 import { openSqlite } from './open.ts';
 import { openSearchIndex } from './search-index.ts';
 import { envelope, message, NAMESPACE, versionOf, withStore, withStoreFile } from './sqlite-backend.testkit.ts';

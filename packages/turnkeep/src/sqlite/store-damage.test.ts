@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { openLedger } from '../ledger/open.ts';
-import { openDatabase } from './driver.ts';
+import { openDatabase } from './open-database.ts';
 import { withStoreFile } from './sqlite-backend.testkit.ts';
 
 /** Makes a small store, changes it behind our back, and looks at it again. */

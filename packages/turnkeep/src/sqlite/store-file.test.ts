@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { openDatabase } from './driver.ts';
+import { openDatabase } from './open-database.ts';
 import { openSqlite } from './open.ts';
 import { message, NAMESPACE, versionOf, withStore, withStoreFile } from './sqlite-backend.testkit.ts';
 import { MIGRATIONS } from './store-schema.ts';

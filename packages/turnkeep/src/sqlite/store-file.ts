@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { TurnkeepError } from '../core/errors.ts';
 import { monotonicNow } from '../platform/clock.ts';
 import { nonce } from '../platform/random.ts';
-import { openDatabase } from './driver.ts';
+import { openDatabase } from './open-database.ts';
 import type { Database, DriverName } from './driver.ts';
 import { driverFault } from './driver-errors.ts';
 import { peekHeader } from './file-header.ts';

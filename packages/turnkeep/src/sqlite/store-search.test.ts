@@ -5,7 +5,7 @@ import { fold, matchFolded } from '../core/fold.ts';
 import type { ConversationId } from '../core/ids.ts';
 import { searchTexts } from '../core/search-text.ts';
 import { sha256 } from '../platform/hash.ts';
-import { openDatabase } from './driver.ts';
+import { openDatabase } from './open-database.ts';
 import { openSqlite } from './open.ts';
 import type { SqliteBackend } from './sqlite-backend.ts';
 import { envelope, message, NAMESPACE, withStore, withStoreFile } from './sqlite-backend.testkit.ts';

@@ -5,7 +5,8 @@ import type { ConversationId } from '../core/ids.ts';
 import { searchTexts } from '../core/search-text.ts';
 import { sha256 } from '../platform/hash.ts';
 import type { Database, SqlRow, Statement } from './driver.ts';
-import type { Candidates, SearchIndex } from './search-index.ts';
+import type { Candidates } from './search-content.ts';
+import type { SearchIndex } from './search-index.ts';
 import type { StoreReader } from './store-reader.ts';
 import { RECORDS } from './store-schema.ts';
 

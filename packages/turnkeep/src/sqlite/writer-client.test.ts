@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openDatabase } from './driver.ts';
+import { openDatabase } from './open-database.ts';
 import { openSqlite } from './open.ts';
 import { message, NAMESPACE, versionOf, withStore, withStoreFile } from './sqlite-backend.testkit.ts';
 import { WriterClient } from './writer-client.ts';

@@ -1,6 +1,7 @@
 import type { Mutation } from '../mutation.ts';
 
 const KEEP = 'core/attachments/keep.js';
+const MENTIONS = 'core/attachments/mentions.js';
 const REFERENCES = 'core/attachments/references.js';
 const tests = ['attachments/references'];
 
@@ -13,7 +14,7 @@ export const ATTACHMENTS: readonly Mutation[] = [
     replace: 'if (attachment === null)',
   },
   {
-    file: REFERENCES,
+    file: MENTIONS,
     breaks: 'what stands in a tool result is not looked at',
     find: "if (part.type === 'tool_result')",
     replace: "if (part.type === 'none')",
@@ -31,13 +32,13 @@ export const ATTACHMENTS: readonly Mutation[] = [
     replace: 'if (false)',
   },
   {
-    file: REFERENCES,
+    file: MENTIONS,
     breaks: 'words that go keep what they refer to',
-    find: `if (draft.record(ref).body?.includes('"attachment":') !== true)`,
+    find: `if (words.record(ref).body?.includes('"attachment":') !== true)`,
     replace: 'if (true)',
   },
   {
-    file: REFERENCES,
+    file: MENTIONS,
     breaks: 'the first words that go take what others refer to',
     find: 'if (!refersTo(rows, ref.owner, digest))',
     replace: 'if (true)',

@@ -1,28 +1,13 @@
 import type { RowReader, WriteSet } from '../backend.ts';
 import type { Draft } from '../draft.ts';
 import { TurnkeepError } from '../errors.ts';
-import type { RecordRef } from '../head.ts';
 import type { ConversationId } from '../ids.ts';
 import { afterSeparator, beforeSeparator, KEYS, numbersIn, prefixEnd, TABLES } from '../keys.ts';
 import type { JsonObject } from '../json.ts';
 import type { Part } from '../message.ts';
 import { SHELVES } from '../shelf.ts';
+import { attachmentsIn, partsOf } from './mentions.ts';
 import { attachmentOf, packAttachment, ATTACHMENT_KEYS } from './rows.ts';
-
-interface Mention {
-  readonly digest: string;
-  readonly path: string;
-}
-
-/** The attachments that parts name, those within tool results included, each with the path of its place. */
-export function attachmentsIn(parts: readonly Part[], path: string): readonly Mention[] {
-  return parts.flatMap((part, index): readonly Mention[] => {
-    const place = `${path}[${index}]`;
-    if (part.type === 'tool_result') return attachmentsIn(part.content ?? [], `${place}.content`);
-    if (part.type !== 'file' || !('attachment' in part.source)) return [];
-    return [{ digest: part.source.attachment, path: `${place}.source.attachment` }];
-  });
-}
 
 /**
  * Adds a record of words whose parts may name attachments: it refers to them. Each must be there: whoever takes attachments
@@ -48,27 +33,6 @@ function refer(draft: Draft, parts: readonly Part[], record: number, path: strin
       packAttachment({ ...attachment, heldSince: null }),
     );
   }
-}
-
-/** The words of a record are about to go: what they refer to is no longer kept for them. */
-export function unrefer(draft: Draft, ref: RecordRef): void {
-  // Most words name no attachment, and need not be looked at.
-  if (draft.record(ref).body?.includes('"attachment":') !== true) return;
-  const { rows } = draft;
-  for (const { digest } of attachmentsIn(partsOf(draft.body(ref) ?? {}), 'parts')) {
-    rows.put(ref.owner, KEYS.reference(digest, ref.version, ref.index), null);
-    if (!refersTo(rows, ref.owner, digest)) rows.put(SHELVES.attachments, ATTACHMENT_KEYS.use(digest, ref.owner), null);
-  }
-}
-
-function partsOf(body: JsonObject): readonly Part[] {
-  const parts: unknown = body['parts'];
-  return Array.isArray(parts) ? (parts as readonly Part[]) : []; // their shape was checked
-}
-
-function refersTo(rows: RowReader, conversation: ConversationId, digest: string): boolean {
-  const from = KEYS.referencesTo(digest);
-  return rows.scan(conversation, { from, to: prefixEnd(from), limit: 1 }).length > 0;
 }
 
 const SLICE = 250;

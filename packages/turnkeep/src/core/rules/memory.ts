@@ -10,7 +10,7 @@ import type { ChangeEvent } from '../event.ts';
 import { packMemory } from '../rows.ts';
 import type { MemoryRow } from '../rows.ts';
 import { author, code, count, id, json, listUpTo, meaningfulText, personId, textUpTo } from '../shapes.ts';
-import { openShelf, SHELVES } from '../shelf.ts';
+import { SHELVES } from '../shelf.ts';
 import { findMessage } from '../tree/messages.ts';
 import { countMade, forget, heldMemories, memoryRow, noteOrigin } from './held-memory.ts';
 import type { Origin } from './held-memory.ts';
@@ -70,7 +70,7 @@ function create(
   const max = LIMITS.memories;
   const actual = heldMemories(draft) + 1;
   if (actual > max) throw new TurnkeepError('limit_exceeded', { limit: 'memories', max, actual, path });
-  openShelf(draft, SHELVES.memories);
+  draft.openShelf(SHELVES.memories);
   return say(draft, memoryId, { revision: 0, ordinal: countMade(draft), createdAt: draft.envelope.now }, change, path);
 }
 

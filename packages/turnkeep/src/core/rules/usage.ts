@@ -9,7 +9,7 @@ import type { JsonObject } from '../json.ts';
 import { dayOf, KEYS, USAGE_OF } from '../keys.ts';
 import { LIMITS } from '../limits.ts';
 import { code, id, json } from '../shapes.ts';
-import { openShelf, SHELVES } from '../shelf.ts';
+import { SHELVES } from '../shelf.ts';
 import { ownTurn } from '../tree/path.ts';
 import { addUsage, NO_USAGE, packUsage, unpackUsage } from '../usage-sum.ts';
 import type { UsageSum } from '../usage-sum.ts';
@@ -99,7 +99,7 @@ function addToSums(draft: Draft, turnId: TurnId | undefined, change: UsageRecord
     for (const scope of [USAGE_OF.turn(above), USAGE_OF.all, day])
       add(draft, conversationId, KEYS.usageSum(scope, by), used);
   }
-  openShelf(draft, SHELVES.usage);
+  draft.openShelf(SHELVES.usage);
   for (const scope of [USAGE_OF.all, day]) add(draft, SHELVES.usage, KEYS.usageSum(scope, by), used);
 }
 

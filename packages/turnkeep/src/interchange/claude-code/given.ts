@@ -2,7 +2,17 @@ import { TurnkeepError } from '../../core/errors.ts';
 import { abortSignal, anything, assertFits, callback } from '../../ledger/given.ts';
 import type { Check, Checks } from '../../ledger/given.ts';
 import { JSONL_CHECKS } from '../jsonl.ts';
-import type { ImportOptions, PlanOptions } from './import.ts';
+import type { JsonlOptions } from '../jsonl.ts';
+import type { ImportProgress } from '../report.ts';
+
+export interface PlanOptions extends JsonlOptions {
+  readonly namespace: string;
+}
+
+export interface ImportOptions extends JsonlOptions {
+  readonly onProgress?: ((progress: ImportProgress) => void) | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
 
 export const IMPORT_CHECKS: Checks<ImportOptions> = { ...JSONL_CHECKS, onProgress: callback, signal: abortSignal };
 export const PLAN_CHECKS: Checks<PlanOptions> = { ...JSONL_CHECKS, namespace: anything };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { bytesSource } from '../byte-source.ts';
 import { importClaudeCode } from './import.ts';
-import type { ImportOptions } from './import.ts';
+import type { ImportOptions } from './given.ts';
 import { readSessionFile } from './session-file.ts';
 import { bytesOf, inShort, jsonl, MemoryTarget, SessionWriter, sorted, uuid } from './session.testkit.ts';
 

@@ -3,8 +3,7 @@ import { assertNamespaceId } from '../../core/ids.ts';
 import { assertChecked, assertObject } from '../../ledger/given.ts';
 import { Namespace } from '../../ledger/namespace.ts';
 import { bufferedSource } from '../byte-source.ts';
-import type { JsonlOptions } from '../jsonl.ts';
-import type { ConversationReport, FileReport, ImportProgress, ImportReport, LeftFile, Refusal } from '../report.ts';
+import type { ConversationReport, FileReport, ImportReport, LeftFile, Refusal } from '../report.ts';
 import { assertGoesOn, holdsCommit, send } from '../target.ts';
 import { namespaceTarget } from '../namespace-target.ts';
 import type { ImportTarget } from '../target.ts';
@@ -16,6 +15,7 @@ import type { Answer, CommitStep, CommitSteps } from './commits.ts';
 import { conversationIdOf, conversationsOf } from './conversation.ts';
 import type { ConversationSource, ParentSession } from './conversation.ts';
 import { assertSource, IMPORT_CHECKS, PLAN_CHECKS } from './given.ts';
+import type { ImportOptions, PlanOptions } from './given.ts';
 import { isBookkeeping } from './row.ts';
 import { readSessionFile, SourceChanged } from './session-file.ts';
 import type { SessionFile } from './session-file.ts';
@@ -25,21 +25,12 @@ import type { SessionPath } from './sessions.ts';
 /** Paths of files and folders, or the bytes of one session file. */
 export type ClaudeCodeSource = readonly string[] | AsyncIterable<Uint8Array>;
 
-export interface PlanOptions extends JsonlOptions {
-  readonly namespace: string;
-}
-
 /** A commit as an import into a store without these conversations makes it. */
 export interface PlannedCommit {
   readonly file: string;
   readonly commit: Commit;
   /** The lines of the rows that it carries. */
   readonly lines: readonly number[];
-}
-
-export interface ImportOptions extends JsonlOptions {
-  readonly onProgress?: ((progress: ImportProgress) => void) | undefined;
-  readonly signal?: AbortSignal | undefined;
 }
 
 /**

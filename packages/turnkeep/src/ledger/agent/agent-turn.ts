@@ -24,7 +24,8 @@ import type {
   ToolOptions,
 } from './turn-options.ts';
 import { TurnWaits } from './turn-work.ts';
-import type { NewInterrupt, Recorded, TurnWork } from './turn-work.ts';
+import type { NewInterrupt } from './same-work.ts';
+import type { Recorded, TurnWork } from './turn-work.ts';
 import { endKeeping } from './unfinished.ts';
 
 /**

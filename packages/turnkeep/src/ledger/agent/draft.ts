@@ -1,6 +1,6 @@
 import type { Scratch, ScratchPlace } from '../../core/backend.ts';
 import type { TurnId } from '../../core/ids.ts';
-import { parseJson } from '../../core/json.ts';
+import { parseJson } from '../../core/parse-json.ts';
 import { LIMITS } from '../../core/limits.ts';
 import type { Part } from '../../core/message.ts';
 import { assertShape, part } from '../../core/shapes.ts';

@@ -1,13 +1,24 @@
+import type { InterruptRequest } from '../../core/change.ts';
 import { TurnkeepError } from '../../core/errors.ts';
 import { sameJson } from '../../core/encoding.ts';
-import { parseJson } from '../../core/json.ts';
+import { parseJson } from '../../core/parse-json.ts';
 import type { Json } from '../../core/json.ts';
-import type { TurnId } from '../../core/ids.ts';
+import type { InterruptId, TurnId } from '../../core/ids.ts';
 import type { Interrupt, Step } from '../../core/read/agent.ts';
-import type { Action, NewInterrupt } from './turn-work.ts';
 
 /** What makes one step out of whoever asks for its key. */
-type Asked = Pick<Action<never>, 'key' | 'sort' | 'name' | 'input'>;
+export interface Asked {
+  readonly key: string;
+  /** A step has a result of its own, the others are messages. */
+  readonly sort: 'step' | 'model' | 'tool';
+  readonly name?: string | undefined;
+  readonly input?: Json | undefined;
+}
+
+/** A question as an agent puts it. */
+export type NewInterrupt = Omit<InterruptRequest, 'kind' | 'turnId' | 'interruptId'> & {
+  readonly interruptId: InterruptId;
+};
 
 /** Throws `step_conflict` where a key that this run asked for before is asked for something else. */
 export function assertSameAsked(turnId: TurnId, before: Asked, now: Asked): void {

@@ -1,4 +1,4 @@
-import type { Change, InterruptRequest, StepOutcome, StepRepeat } from '../../core/change.ts';
+import type { Change, StepOutcome, StepRepeat } from '../../core/change.ts';
 import { TurnkeepError, isTurnkeepError } from '../../core/errors.ts';
 import { assertId } from '../../core/ids.ts';
 import type { CommitId, InterruptId, TurnId } from '../../core/ids.ts';
@@ -11,6 +11,7 @@ import type { ConversationAccess } from '../conversation-access.ts';
 import type { DraftWriter } from './draft.ts';
 import { messageOf } from './message-of.ts';
 import { assertSameAsked, assertSameQuestion, assertSameStep, ownJson } from './same-work.ts';
+import type { Asked, NewInterrupt } from './same-work.ts';
 import { OwnCalls } from './own-calls.ts';
 import type { TurnWriter } from './turn-writer.ts';
 import { UNFIT } from './unfinished.ts';
@@ -28,11 +29,6 @@ export type Boundary =
 
 /** Told at each boundary; where it throws, or ends the process, the turn is cut off there. For tests of recovery. */
 export type AtBoundary = (boundary: Boundary, key?: string) => void;
-
-/** A question as an agent puts it. */
-export type NewInterrupt = Omit<InterruptRequest, 'kind' | 'turnId' | 'interruptId'> & {
-  readonly interruptId: InterruptId;
-};
 
 /**
  * Thrown by `interrupt` where there is no answer yet. It ends the agent's function; the turn waits, and the next `resume`
@@ -62,14 +58,9 @@ export interface Recorded<Result> {
 type StepEnd = 'step.finish' | 'step.settle';
 
 /** How one sort of step is done, recorded and read again. */
-export interface Action<Result> {
-  readonly key: string;
-  /** A step has a result of its own, the others are messages. */
-  readonly sort: 'step' | 'model' | 'tool';
+export interface Action<Result> extends Asked {
   readonly callId?: string | undefined;
   readonly repeat: StepRepeat;
-  readonly name?: string | undefined;
-  readonly input?: Json | undefined;
   /** True where the draft shows it, until it is a message. */
   readonly isDrafted?: true | undefined;
   readonly reconcile?: (() => Promise<Recorded<Result> | undefined>) | undefined;

@@ -1,6 +1,6 @@
 import { TurnkeepError } from '../../core/errors.ts';
 import type { TurnId } from '../../core/ids.ts';
-import { parseJson } from '../../core/json.ts';
+import { parseJson } from '../../core/parse-json.ts';
 import type { Json } from '../../core/json.ts';
 import { FORMAT_NAMES } from '../../formats/format.ts';
 import type { RenderOptions } from '../../formats/format.ts';

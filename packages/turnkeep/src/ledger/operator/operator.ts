@@ -7,7 +7,7 @@ import type { ErrorCode } from '../../core/errors.ts';
 import { headerAt } from '../../core/header.ts';
 import { assertId } from '../../core/ids.ts';
 import type { MessageId, TaskId, TurnId } from '../../core/ids.ts';
-import { parseJson } from '../../core/json.ts';
+import { parseJson } from '../../core/parse-json.ts';
 import type { Json } from '../../core/json.ts';
 import { KEYS } from '../../core/keys.ts';
 import type { Author, NewMessage, Part } from '../../core/message.ts';

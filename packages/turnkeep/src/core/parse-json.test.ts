@@ -1,6 +1,7 @@
 import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
-import { asJson, parseJson } from './json.ts';
+import { asJson } from './json.ts';
+import { parseJson } from './parse-json.ts';
 import type { Json } from './json.ts';
 import { LIMITS } from './limits.ts';
 
