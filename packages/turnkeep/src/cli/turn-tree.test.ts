@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { LabelledTurn } from '../ledger/conversation.ts';
+import type { LabelledTurn } from '../ledger/readings.ts';
 import { treeLines } from './turn-tree.ts';
 
 /** A tree of turns `t0`, `t1`, … by the index of each one's parent; −1 is the root. */

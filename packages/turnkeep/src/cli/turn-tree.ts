@@ -1,5 +1,5 @@
 import type { TurnId } from '../core/ids.ts';
-import type { LabelledTurn } from '../ledger/conversation.ts';
+import type { LabelledTurn } from '../ledger/readings.ts';
 
 /**
  * The turn tree as lines. A turn's line of descent that matters most (the active path, else the largest subtree) goes on

@@ -26,7 +26,7 @@ import type { GraphTurn } from '../core/read/graph.ts';
 import { conversationInfo, preview } from '../core/read/listing.ts';
 import type { ConversationInfo } from '../core/read/listing.ts';
 import { lookUpMessage, lookUpOfDamage, readMessage, readMessageOr } from '../core/read/message.ts';
-import type { DamagedMessages, Message, MessageLookup } from '../core/read/message.ts';
+import type { Message, MessageLookup } from '../core/read/message.ts';
 import { placedPage } from '../core/read/pages.ts';
 import type { PagePin } from '../core/read/pages.ts';
 import { readState, readSummary } from '../core/read/state.ts';
@@ -66,8 +66,18 @@ import { ConversationMemories } from './memories.ts';
 import { Operator } from './operator/operator.ts';
 import type { OperatorSettings } from './operator/operator.ts';
 import { assertPageLimit } from './page-limit.ts';
-import { pathOf, PATH } from './path-reads.ts';
+import { pathOf } from './path-reads.ts';
 import type { PathOptions } from './path-reads.ts';
+import { GRAPH, INFO, PAGE, READ, WINDOW } from './readings.ts';
+import type {
+  LabelledTurn,
+  MessagePage,
+  MessageWindow,
+  PageOptions,
+  PastHead,
+  ReadOptions,
+  WindowOptions,
+} from './readings.ts';
 import { searchConversation } from './search.ts';
 import type { ConversationSearch, SearchPage } from './search.ts';
 import { Tasks } from './tasks.ts';
@@ -76,73 +86,10 @@ import type { SubAgent } from './sub-agents.ts';
 import { ConversationUsage } from './usage.ts';
 import { watchConversation } from './watch.ts';
 import type { ConversationEvent, WatchOptions } from './watch.ts';
-import { anything, assertChecked, assertObject, idOrNull, oneOf, text } from './given.ts';
-import type { Checks } from './given.ts';
+import { assertChecked, assertObject } from './given.ts';
 
 /** A submit that starts a turn or is refused. */
 type StartingTurn = Omit<TurnSubmit, 'kind' | 'whenBusy'> & { readonly whenBusy?: 'reject' | 'interrupt' | undefined };
-
-/** The last messages of a path, oldest first. */
-export interface MessageWindow {
-  readonly messages: readonly Message[];
-  /** Hand it in as `before` for the messages before these; `null` at the start of the path. */
-  readonly before: string | null;
-}
-
-export interface DamageOptions {
-  /** A message whose words are damaged fails the reading with `corrupt` (the default), or stands there marked. */
-  readonly damaged?: DamagedMessages | undefined;
-}
-
-/** Which window. */
-export interface WindowOptions extends DamageOptions {
-  /** The `before` of the window after it. Absent: the path's end. */
-  readonly before?: string | undefined;
-  /** Absent: the active leaf; `null`: the root. */
-  readonly leaf?: TurnId | null | undefined;
-}
-
-/** Which page. */
-export interface PageOptions extends PathOptions, DamageOptions {
-  /** The `next` of the page before. Absent: the path's start. */
-  readonly after?: string | undefined;
-  /** Messages of one page at most; 100 when absent. */
-  readonly limit?: number | undefined;
-}
-
-/** What is read, from the root on. */
-export interface ReadOptions extends PathOptions, DamageOptions {
-  /** Messages of one page at most; 100 when absent. */
-  readonly pageSize?: number | undefined;
-}
-
-const DAMAGE: Checks<DamageOptions> = { damaged: oneOf('refuse', 'mark') };
-// Counts and cursors have errors of their own.
-const WINDOW: Checks<WindowOptions> = { ...DAMAGE, before: anything, leaf: idOrNull };
-const PAGE: Checks<PageOptions> = { ...PATH, ...DAMAGE, after: anything, limit: anything };
-const READ: Checks<ReadOptions> = { ...PATH, ...DAMAGE, pageSize: anything };
-const GRAPH: Checks<{ readonly atVersion?: number | undefined }> = { atVersion: anything };
-const INFO: Checks<{ readonly reader?: string | undefined }> = { reader: text };
-
-/** A page of a path, root first. */
-export interface MessagePage {
-  readonly messages: readonly Message[];
-  /** At the end of the active path: the prompts of turns that were submitted and have not started, behind the leaf. */
-  readonly pending: readonly Message[];
-  /** Hand it in as `after` for the next page; `null` at the end of the path. */
-  readonly next: string | null;
-}
-
-/** A turn of the tree with the first words of its first message. */
-export interface LabelledTurn extends GraphTurn {
-  readonly label: string;
-}
-
-/** A conversation as it was after a version. */
-export interface PastHead {
-  readonly leaf: TurnId | null;
-  readonly graphRevision: number;
-}
 
 /**
  * One conversation. A method that writes is one commit; a method that reads is one consistent snapshot. The handle holds

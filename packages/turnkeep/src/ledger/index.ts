@@ -27,14 +27,8 @@ export type { Attachments } from './attachments.ts';
 export type { Checkpoints } from './checkpoints.ts';
 export type { CollectOptions } from './collect.ts';
 export type { Commitments } from './commitments.ts';
-export type {
-  Conversation,
-  DamageOptions,
-  LabelledTurn,
-  MessagePage,
-  MessageWindow,
-  PastHead,
-} from './conversation.ts';
+export type { Conversation } from './conversation.ts';
+export type { DamageOptions, LabelledTurn, MessagePage, MessageWindow, PastHead } from './readings.ts';
 export type * from './context/index.ts';
 export { examineStore } from './doctor.ts';
 export type { Examination } from './examine-backend.ts';

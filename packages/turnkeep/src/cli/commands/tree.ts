@@ -1,5 +1,5 @@
 import type { TurnState } from '../../core/change.ts';
-import type { LabelledTurn } from '../../ledger/conversation.ts';
+import type { LabelledTurn } from '../../ledger/readings.ts';
 import { EXIT } from '../exit-codes.ts';
 import type { ExitCode } from '../exit-codes.ts';
 import { jsonText } from '../json-text.ts';

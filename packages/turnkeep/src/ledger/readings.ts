@@ -1,0 +1,69 @@
+import type { TurnId } from '../core/ids.ts';
+import type { GraphTurn } from '../core/read/graph.ts';
+import type { DamagedMessages, Message } from '../core/read/message.ts';
+import { anything, idOrNull, oneOf, text } from './given.ts';
+import type { Checks } from './given.ts';
+import { PATH } from './path-reads.ts';
+import type { PathOptions } from './path-reads.ts';
+
+/** The last messages of a path, oldest first. */
+export interface MessageWindow {
+  readonly messages: readonly Message[];
+  /** Hand it in as `before` for the messages before these; `null` at the start of the path. */
+  readonly before: string | null;
+}
+
+export interface DamageOptions {
+  /** A message whose words are damaged fails the reading with `corrupt` (the default), or stands there marked. */
+  readonly damaged?: DamagedMessages | undefined;
+}
+
+/** Which window. */
+export interface WindowOptions extends DamageOptions {
+  /** The `before` of the window after it. Absent: the path's end. */
+  readonly before?: string | undefined;
+  /** Absent: the active leaf; `null`: the root. */
+  readonly leaf?: TurnId | null | undefined;
+}
+
+/** Which page. */
+export interface PageOptions extends PathOptions, DamageOptions {
+  /** The `next` of the page before. Absent: the path's start. */
+  readonly after?: string | undefined;
+  /** Messages of one page at most; 100 when absent. */
+  readonly limit?: number | undefined;
+}
+
+/** What is read, from the root on. */
+export interface ReadOptions extends PathOptions, DamageOptions {
+  /** Messages of one page at most; 100 when absent. */
+  readonly pageSize?: number | undefined;
+}
+
+const DAMAGE: Checks<DamageOptions> = { damaged: oneOf('refuse', 'mark') };
+// Counts and cursors have errors of their own.
+export const WINDOW: Checks<WindowOptions> = { ...DAMAGE, before: anything, leaf: idOrNull };
+export const PAGE: Checks<PageOptions> = { ...PATH, ...DAMAGE, after: anything, limit: anything };
+export const READ: Checks<ReadOptions> = { ...PATH, ...DAMAGE, pageSize: anything };
+export const GRAPH: Checks<{ readonly atVersion?: number | undefined }> = { atVersion: anything };
+export const INFO: Checks<{ readonly reader?: string | undefined }> = { reader: text };
+
+/** A page of a path, root first. */
+export interface MessagePage {
+  readonly messages: readonly Message[];
+  /** At the end of the active path: the prompts of turns that were submitted and have not started, behind the leaf. */
+  readonly pending: readonly Message[];
+  /** Hand it in as `after` for the next page; `null` at the end of the path. */
+  readonly next: string | null;
+}
+
+/** A turn of the tree with the first words of its first message. */
+export interface LabelledTurn extends GraphTurn {
+  readonly label: string;
+}
+
+/** A conversation as it was after a version. */
+export interface PastHead {
+  readonly leaf: TurnId | null;
+  readonly graphRevision: number;
+}
