@@ -1,6 +1,6 @@
-import { isTurnkeepError } from '../core/errors.ts';
 import type { Finding } from '../core/finding.ts';
 import type { ConversationId, NamespaceId } from '../core/ids.ts';
+import { uncollectedFindings, unreadIn } from '../core/uncollected.ts';
 import type { Owner, Processes } from '../platform/processes.ts';
 import { readWhole } from './files.ts';
 import { INDEX, NO_CONVERSATION, NO_NAMESPACE } from './index-keys.ts';
@@ -69,34 +69,17 @@ function examineErasures(parts: StoreParts): readonly Finding[] {
     const flawed = [...lines].flatMap(([segment, places]) =>
       places.filter(({ byte }) => segments.file(segment)?.flawAt(byte) !== undefined),
     );
-    const unread = uncollected(parts, namespace).flatMap((conversation) => unreadIn(parts, namespace, conversation));
+    const rows = new NamespaceRows(parts, namespace);
+    const unread = uncollected(parts, namespace).flatMap((conversationId) => {
+      const { version = 0 } = index.head(namespace, conversationId) ?? {};
+      return unreadIn(rows, { conversationId, version });
+    });
     const places = [...unread, ...(flawed.length > 0 ? [`${flawed.length} lines to be scrubbed`] : [])];
-    if (places.length === 0) return [];
-    const says = `namespace ${namespace}: of what was erased there stays what cannot be read: ${places.join('; ')}`;
-    const advice = 'restore the damaged file from a backup, then run turnkeep maintain: it takes the rest out';
-    return [{ check: 'uncollected', status: 'problem', says, advice }];
+    return uncollectedFindings(namespace, places, 'restore the damaged file from a backup');
   });
 }
 
 function uncollected({ index }: StoreParts, namespace: NamespaceId): readonly ConversationId[] {
   const range = { from: INDEX.uncollectedStart, to: INDEX.uncollectedEnd };
   return index.scan(namespace, NO_CONVERSATION, range).map(({ key }) => key.slice(INDEX.uncollectedStart.length));
-}
-
-/** The commits of a conversation that cannot be read, in words; none where there is none. */
-function unreadIn(parts: StoreParts, namespace: NamespaceId, conversation: ConversationId): readonly string[] {
-  const rows = new NamespaceRows(parts, namespace);
-  const { version = 0 } = parts.index.head(namespace, conversation) ?? {};
-  let count = 0;
-  let first = '';
-  for (let at = 1; at <= version; at++) {
-    try {
-      rows.log(conversation, at);
-    } catch (error) {
-      if (!isTurnkeepError(error, 'corrupt')) throw error;
-      count += 1;
-      first ||= error.details.place;
-    }
-  }
-  return count === 0 ? [] : [`${count} commits of conversation ${conversation}, the first at ${first}`];
 }

@@ -13,7 +13,7 @@ import { inSession } from './session.ts';
 import { Snapshot } from './snapshot.ts';
 import { nextUncollected } from './sql/collect.ts';
 import { lockHeads } from './sql/lock-heads.ts';
-import { begin, commit, enterBounded } from './sql/transaction.ts';
+import { begin, commit, enterBounded, rollback } from './sql/transaction.ts';
 import type { Store } from './store.ts';
 import { WriteBatch } from './write-batch.ts';
 import type { Held } from './write-batch.ts';
@@ -27,41 +27,52 @@ const IDLE_MS = 60_000;
 
 interface Step {
   readonly rows: number;
-  readonly more: boolean;
+  /** The id after which the next step looks; absent where nothing is left. */
+  readonly after?: string | undefined;
 }
 
-/** Removes what erased conversations of a namespace hold and nobody shares, in slices; answers how many rows went. */
+/**
+ * Removes what erased conversations of a namespace hold and nobody shares, in slices; answers how many rows went. What cannot
+ * be read stays, for `examine` to tell, and the conversation is one that the next collection goes through.
+ */
 export async function collectNamespace(store: Store, namespace: string, signal?: AbortSignal): Promise<number> {
-  for (let removed = 0; ;) {
+  let removed = 0;
+  for (let after: string | undefined = ''; after !== undefined;) {
     if (signal?.aborted) throw new TurnkeepError('aborted', { reason: String(signal.reason) });
-    const { rows, more } = await inSession(store, async (session) => collectStep(store, session, namespace));
-    removed += rows;
-    if (more) continue;
-    await cleanBlocks(store, namespace, signal);
-    return removed;
+    const from: string = after;
+    const step: Step = await inSession(store, async (session) => collectStep(store, session, namespace, from));
+    removed += step.rows;
+    ({ after } = step);
   }
+  await cleanBlocks(store, namespace, signal);
+  return removed;
 }
 
-async function collectStep(store: Store, session: Connection, namespace: string): Promise<Step> {
+async function collectStep(store: Store, session: Connection, namespace: string, after: string): Promise<Step> {
   const { schema } = store;
   const start = [begin(), enterBounded(namespace, LOCK_MS, IDLE_MS)];
-  const found = await session.run([...start, nextUncollected(schema, namespace)]);
+  const found = await session.run([...start, nextUncollected(schema, namespace, after)]);
   const id = found.at(-1)?.[0]?.[0] as ConversationId | undefined; // a text column
+  if (id === undefined) {
+    await session.run([commit()]);
+    return { rows: 0 };
+  }
   const locks = [
     lockHeads(schema, namespace, [SHELVES.attachments], true, 'shares'),
-    ...(id === undefined ? [] : [lockHeads(schema, namespace, [id], true)]),
+    lockHeads(schema, namespace, [id], true),
   ];
-  const heads = id === undefined ? [] : (await session.run(locks)).flat().map(storedHead);
-  const stored = heads.find(({ head }) => head.conversationId === id);
-  if (id === undefined || !stored) {
-    await session.run([commit()]);
-    return { rows: 0, more: id !== undefined };
-  }
+  const locked = (await session.run(locks)).flat();
   const collection = new Collection(store, session, namespace);
-  for (const head of heads) collection.hold(head);
-  const removed = await collection.run(id);
-  await session.run([...collection.batch.statements(schema, namespace), commit()]);
-  return { rows: removed, more: true };
+  try {
+    for (const row of locked) collection.hold(storedHead(row));
+    const removed = collection.holds(id) ? await collection.run(id) : 0;
+    await session.run([...collection.batch.statements(schema, namespace), commit()]);
+    return { rows: removed, after };
+  } catch (error) {
+    if (!isTurnkeepError(error, 'corrupt')) throw error;
+    await session.run([rollback()]);
+    return { rows: 0, after: id };
+  }
 }
 
 /** What one transaction removes of one conversation, whose head it has locked. */
@@ -84,6 +95,10 @@ class Collection {
     const id = stored.head.conversationId;
     this.#held.set(id, { ...stored, isNew: false });
     this.#snapshot.putHead(id, stored);
+  }
+
+  holds(id: ConversationId): boolean {
+    return this.#held.has(id);
   }
 
   /** Answers how many rows go. Whatever is missing, the collection begins again, on what it has removed so far. */

@@ -2,7 +2,7 @@ import { packBlock, packBlockAside } from '../archive/block.ts';
 import type { CoolOptions } from '../core/backend.ts';
 import { nextToCool } from '../core/cool.ts';
 import type { CoolingPolicy } from '../core/cool.ts';
-import { TurnkeepError } from '../core/errors.ts';
+import { isTurnkeepError, TurnkeepError } from '../core/errors.ts';
 import type { ConversationId } from '../core/ids.ts';
 import type { LogRecord } from '../core/log.ts';
 import type { Ask } from './ask.ts';
@@ -23,6 +23,7 @@ import {
   nextDirty,
   putBlock,
 } from './sql/blocks.ts';
+import type { BlockPlace } from './sql/blocks.ts';
 import { lockHeads } from './sql/lock-heads.ts';
 import { begin, beginSnapshot, commit, enterBounded, enterNamespace, rollback } from './sql/transaction.ts';
 import type { Store } from './store.ts';
@@ -31,6 +32,8 @@ const LOCK_MS = 5_000;
 const IDLE_MS = 60_000;
 /** Log records that are loaded together. */
 const LOGS = 64;
+/** Conversation numbers and versions are positive. */
+const BEFORE_ALL: BlockPlace = { c: '0', first: 0 };
 
 /** Cools all that may cool of a namespace, a block at a time; answers how many commits moved. */
 export async function coolNamespace(
@@ -51,10 +54,20 @@ export async function coolNamespace(
       }
       async function cool() {
         if (signal?.aborted) throw new TurnkeepError('aborted', { reason: String(signal.reason) });
-        return coolBlock(store, namespace, id, { hotMessages, rest: 'cools' });
+        return coolOrAsItIs(() => coolBlock(store, namespace, id, { hotMessages, rest: 'cools' }));
       }
     }
     if (ids.length === 0) return moved;
+  }
+}
+
+/** What is damaged stays where it is, for verify to tell. */
+async function coolOrAsItIs(cool: () => Promise<number | 'raced'>): Promise<number | 'raced'> {
+  try {
+    return await cool();
+  } catch (error) {
+    if (isTurnkeepError(error, 'corrupt')) return 0;
+    throw error;
   }
 }
 
@@ -151,39 +164,62 @@ function isSame(log: LogRecord, found: LogRecord | undefined): boolean {
   return found !== undefined && JSON.stringify(log) === JSON.stringify(found);
 }
 
-/** Takes words that went out of the blocks of a namespace: each is written anew, with its commits as they are now. */
+/**
+ * Takes words that went out of the blocks of a namespace: each is written anew, with its commits as they are now. One that
+ * cannot be read stays as it is, for `examine` to tell.
+ */
 export async function cleanBlocks(store: Store, namespace: string, signal?: AbortSignal): Promise<void> {
-  for (;;) {
+  for (let after: BlockPlace | undefined = BEFORE_ALL; after;) {
     if (signal?.aborted) throw new TurnkeepError('aborted', { reason: String(signal.reason) });
-    if (!(await inSession(store, (session) => cleanBlock(store, session, namespace)))) return;
+    const from: BlockPlace = after;
+    after = await inSession(store, (session) => cleanBlock(store, session, namespace, from));
   }
 }
 
-/** False when there is none. */
-async function cleanBlock({ schema }: Store, session: Session, namespace: string): Promise<boolean> {
-  const start = [begin(), enterBounded(namespace, LOCK_MS, IDLE_MS)];
-  const found = await session.run([...start, nextDirty(schema, namespace)]);
-  const id = found.at(-1)?.[0]?.[0] as ConversationId | undefined; // a text column
-  const [[head] = []] = id === undefined ? [] : await session.run([lockHeads(schema, namespace, [id], true)]);
-  const c = head && storedHead(head).c;
-  const [[row] = []] = c === undefined ? [] : await session.run([dirtyBlock(schema, namespace, c)]);
-  if (c === undefined || !row) {
-    await session.run([commit()]);
-    return id !== undefined;
-  }
-  const [first, last] = [Number(row[1]), Number(row[2])];
-  const [edited = []] = await session.run([editedLogs(schema, namespace, c, first, last)]);
-  const block = { c, first, last, bytes: cleaned(namespace, { c, first }, row, edited) };
-  await session.run([putBlock(schema, namespace, block), emptyLogs(schema, namespace, block), commit()]);
-  return true;
-}
-
-function cleaned(
+/** Answers the place of the block that it came to, the next one after `after`; `undefined` where there is none. */
+async function cleanBlock(
+  { schema }: Store,
+  session: Session,
   namespace: string,
-  place: { c: string; first: number },
+  after: BlockPlace,
+): Promise<BlockPlace | undefined> {
+  const start = [begin(), enterBounded(namespace, LOCK_MS, IDLE_MS)];
+  const found = await session.run([...start, nextDirty(schema, namespace, after)]);
+  const [next] = found.at(-1) ?? [];
+  if (!next) {
+    await session.run([commit()]);
+    return undefined;
+  }
+  const [id, place] = [next[0] as ConversationId, { c: String(next[1]), first: Number(next[2]) }]; // a text, two numbers
+  await session.run([lockHeads(schema, namespace, [id], true)]);
+  const [[row] = []] = await session.run([dirtyBlock(schema, namespace, place)]);
+  if (row) {
+    const last = Number(row[2]);
+    const [edited = []] = await session.run([editedLogs(schema, namespace, place.c, place.first, last)]);
+    const bytes = cleanedOrNot(namespace, place, row, edited);
+    const block = bytes && { ...place, last, bytes };
+    if (block) await session.run([putBlock(schema, namespace, block), emptyLogs(schema, namespace, block)]);
+  }
+  await session.run([commit()]);
+  return place;
+}
+
+/** `undefined` where it cannot be read. */
+function cleanedOrNot(
+  namespace: string,
+  place: BlockPlace,
   row: SqlRow,
   edited: readonly SqlRow[],
-): Uint8Array {
+): Uint8Array | undefined {
+  try {
+    return cleaned(namespace, place, row, edited);
+  } catch (error) {
+    if (isTurnkeepError(error, 'corrupt')) return undefined;
+    throw error;
+  }
+}
+
+function cleaned(namespace: string, place: BlockPlace, row: SqlRow, edited: readonly SqlRow[]): Uint8Array {
   const byVersion = new Map<number, LogRecord>();
   for (const columns of edited) {
     const log = unpackLog(columns);

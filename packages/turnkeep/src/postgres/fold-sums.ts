@@ -2,6 +2,7 @@ import type { RowValue } from '../core/backend.ts';
 import { newShelf, SHELVES } from '../core/shelf.ts';
 import { systemNow } from '../platform/clock.ts';
 import type { SqlRow } from './driver.ts';
+import { parseValue } from './loader.ts';
 import { inSession } from './session.ts';
 import { ShelfTransaction } from './shelf-transaction.ts';
 import { takeAdditions } from './sql/additions.ts';
@@ -26,10 +27,10 @@ async function foldSlice(store: Store, namespace: string): Promise<boolean> {
   return inSession(store, async (session) => {
     const shelf = await ShelfTransaction.begin(store, session, namespace, { id: SHELVES.usage, lock: 'alone' });
     const [taken = []] = await shelf.run([takeAdditions(schema, namespace, SLICE)]);
-    const added = summed(taken.map(([key, value]) => [key as string, parse(value)]));
+    const added = summed(taken.map(([key, value]) => sumOf(key as string, value)));
     const keys = [...added.keys()].map((key) => ({ conversation: SHELVES.usage, c: null, key }));
     const [found = []] = keys.length > 0 ? await shelf.run([loadRows(schema, namespace, keys)]) : [];
-    const before = found.map(([which, value]: SqlRow) => [keys[Number(which) - 1]?.key ?? '', parse(value)] as const);
+    const before = found.map(([which, value]: SqlRow) => sumOf(keys[Number(which) - 1]?.key ?? '', value));
     const rows = [...summed([...added, ...before])].map(([key, value]) => ({
       conversation: SHELVES.usage,
       key,
@@ -41,6 +42,6 @@ async function foldSlice(store: Store, namespace: string): Promise<boolean> {
   });
 }
 
-function parse(text: unknown): RowValue {
-  return JSON.parse(text as string) as RowValue; // we wrote it
+function sumOf(key: string, text: unknown): readonly [string, RowValue] {
+  return [key, parseValue(SHELVES.usage, key, text)];
 }

@@ -4,6 +4,7 @@ import type { ConversationId } from '../core/ids.ts';
 import { compareKeys } from '../core/backend.ts';
 import { TABLES } from '../core/keys.ts';
 import { SHELVES } from '../core/shelf.ts';
+import { parseStored } from '../core/stored-json.ts';
 import type { Ask } from './ask.ts';
 import type { Connection, SqlRow, Statement } from './driver.ts';
 import { BlockReader, isCoolPlace, logOrPlace } from './blocks.ts';
@@ -131,9 +132,10 @@ export class Loader {
         asks.map(({ conversation, key }) => ({ ...this.#of(conversation), key })),
       ),
       take: (rows) => {
-        const found = new Map(rows.map(([which, value]) => [Number(which), parseValue(value)]));
+        const found = new Map(rows.map(([which, value]) => [Number(which), value]));
         asks.forEach(({ conversation, key }, at) => {
-          const value = found.get(at + 1);
+          const text = found.get(at + 1);
+          const value = text === undefined ? undefined : parseValue(conversation, key, text);
           this.#snapshot.putRow(conversation, key, value);
           if (value) this.#guesses.push(...asksAfter(conversation, key, value));
         });
@@ -150,8 +152,10 @@ export class Loader {
       statement: loadRanges(this.#schema, this.#namespace, wanted, reverse),
       take: (rows) => {
         const found = asks.map((): Row[] => []);
-        for (const [which, key, value] of rows)
-          found[Number(which) - 1]?.push({ key: key as string, value: parseValue(value) });
+        for (const [which, key, value] of rows as readonly (readonly [unknown, string, unknown])[]) {
+          const at = Number(which) - 1;
+          found[at]?.push({ key, value: parseValue(asks[at]?.conversation ?? '', key, value) });
+        }
         asks.forEach((ask, at) => this.#putRange(ask, sorted(found[at] ?? [], ask.range)));
       },
     };
@@ -166,7 +170,9 @@ export class Loader {
       take: (rows) => {
         for (const [at, { from, to }] of ranges.entries()) {
           const own = rows.filter(([which]) => Number(which) === at + 1);
-          const sums = summed(own.map(([, key, value]) => [key as string, parseValue(value)]));
+          const sums = summed(
+            own.map(([, key, value]) => [key as string, parseValue(SHELVES.usage, key as string, value)]),
+          );
           const found = [...sums].map(([key, value]) => ({ key, value }));
           this.#snapshot.putRange(SHELVES.usage, { from, to }, sorted(found, { from, to }));
         }
@@ -207,7 +213,9 @@ export class Loader {
     return {
       statement: listHeads(this.#schema, this.#namespace, query),
       take: (rows) => {
-        const heads = rows.map(([head]) => JSON.parse(head as string) as Head); // we wrote it
+        const heads = rows.map(
+          ([head, id]) => parseStored(head as string, 'heads', `conversation ${String(id)}`) as Head,
+        ); // we wrote it
         this.#snapshot.putList(query, heads);
         this.#guesses.push(...heads.flatMap(asksAfterListing));
       },
@@ -240,14 +248,15 @@ function distinct(asks: readonly Ask[]): readonly Ask[] {
   return [...new Map(asks.map((ask) => [JSON.stringify(ask), ask])).values()];
 }
 
-/** `row` is the columns `id, c, rank, places, head`. */
+/** `row` is the columns `id, c, rank, places, head`; throws `corrupt` where they are no JSON any more. */
 export function storedHead(row: SqlRow): StoredHead {
-  const [, c, rank, places, head] = row as [string, string | number, string | number, string, string];
+  const [id, c, rank, places, head] = row as [string, string | number, string | number, string, string];
+  const parse = (text: string) => parseStored(text, 'heads', `conversation ${id}`);
   return {
     c: String(c),
     rank: Number(rank),
-    places: new Map(JSON.parse(places) as Iterable<readonly [string, readonly [number, number]]>), // we wrote both
-    head: JSON.parse(head) as Head,
+    places: new Map(parse(places) as Iterable<readonly [string, readonly [number, number]]>), // we wrote both
+    head: parse(head) as Head,
   };
 }
 
@@ -281,6 +290,7 @@ function sorted(rows: Row[], { reverse }: RowRange): readonly Row[] {
   return rows.sort((left, right) => direction * compareKeys(left.key, right.key));
 }
 
-function parseValue(text: unknown): RowValue {
-  return JSON.parse(text as string) as RowValue; // we wrote it
+/** The value of a row, or of what was added to it. */
+export function parseValue(conversation: ConversationId, key: string, text: unknown): RowValue {
+  return parseStored(text as string, 'rows', `${key} of conversation ${conversation}`) as RowValue; // we wrote it
 }

@@ -14,6 +14,7 @@ import type { Finding } from '../core/finding.ts';
 import { TurnkeepError } from '../core/errors.ts';
 import type { NamespaceId } from '../core/ids.ts';
 import type { Receipt } from '../core/receipt.ts';
+import { examineErasures } from './examine-erasures.ts';
 import { examineServer } from './examine.ts';
 import { Bell } from './bell.ts';
 import type { BellOptions } from './bell.ts';
@@ -147,7 +148,9 @@ export class PostgresBackend implements Backend {
 
   async examine(): Promise<readonly Finding[]> {
     this.#assertOpen();
-    return examineServer(this.#store);
+    const findings = [...(await examineServer(this.#store))];
+    for (const namespace of await this.namespaces()) findings.push(...(await examineErasures(this.#store, namespace)));
+    return findings;
   }
 
   async rebuild(signal?: AbortSignal): Promise<void> {

@@ -1,7 +1,7 @@
 import type { HeadQuery } from '../core/backend.ts';
 import type { Head } from '../core/head.ts';
+import { parseStored } from '../core/stored-json.ts';
 import type { Database, SqlRow, Statement } from './driver.ts';
-import { parseStored } from './store-fault.ts';
 
 interface ListStatements {
   readonly first: Statement;

@@ -1,7 +1,7 @@
 import type { LogRecord, Redaction, StoredRecord } from '../core/log.ts';
+import { parseStored } from '../core/stored-json.ts';
 import type { SqlRow, SqlValue } from './driver.ts';
 import { lengthenHeader, shortenHeader } from './header-phrases.ts';
-import { parseStored } from './store-fault.ts';
 
 // A log row holds: the header in short form; the seals, which are the header's digest with the commit's nonce and then each
 // record's digest and nonce; the words of each record, one on a line (a body is one line of JSON); redactions by record. A longer body stands

@@ -2,6 +2,7 @@ import type { FeedEntry, RowReader } from '../core/backend.ts';
 import { TurnkeepError } from '../core/errors.ts';
 import type { Finding } from '../core/finding.ts';
 import type { ConversationId, NamespaceId } from '../core/ids.ts';
+import { uncollectedFindings, unreadIn } from '../core/uncollected.ts';
 import { monotonicNow } from '../platform/clock.ts';
 import { pause } from '../platform/timers.ts';
 import type { Database, SqlRow, Statement } from './driver.ts';
@@ -24,6 +25,7 @@ export class MainReader {
   readonly #reader: StoreReader;
   readonly #feed: Statement;
   readonly #namespaces: Statement;
+  readonly #uncollected: Statement;
   readonly #blobPart: Statement;
   #dataVersion = -1;
 
@@ -36,6 +38,9 @@ export class MainReader {
        WHERE log.n = ? AND log.pos > ? ORDER BY log.pos LIMIT ?`,
     );
     this.#namespaces = this.#database.prepare('SELECT name FROM namespaces ORDER BY name');
+    this.#uncollected = this.#database.prepare(
+      'SELECT id, version FROM heads WHERE n = ? AND uncollected = 1 ORDER BY id',
+    );
     this.#blobPart = this.#database.prepare(
       `SELECT bytes FROM parts WHERE id = (SELECT b FROM blobs WHERE ns = ? AND name = ?) * ${BLOB_PARTS} + ?`,
     );
@@ -66,16 +71,31 @@ export class MainReader {
     return this.#database.dataVersion();
   }
 
-  /** The format, and whether readers wait for commits. */
-  examine(): Promise<readonly Finding[]> {
-    return this.#snapshot(() => {
-      const says = `schema ${String(this.#database.pragma('user_version'))} of ${MIGRATIONS.length}`;
-      const format: Finding = { check: 'format', status: 'ok', says };
-      if (isWal(this.#database))
-        return [format, { check: 'wal', status: 'ok', says: 'readers and writers go on together' }];
-      const refused = 'this file system refuses a WAL: readings wait for commits';
-      return [format, { check: 'wal', status: 'warning', says: refused, advice: 'keep the store on a local disk' }];
-    });
+  /** The format, whether readers wait for commits, and what a collection cannot take out. */
+  async examine(): Promise<readonly Finding[]> {
+    const findings = [...(await this.#snapshot(() => this.#examineFile()))];
+    for (const namespace of await this.namespaces())
+      findings.push(...(await this.#snapshot(() => this.#examineErasures(namespace))));
+    return findings;
+  }
+
+  #examineFile(): readonly Finding[] {
+    const says = `schema ${String(this.#database.pragma('user_version'))} of ${MIGRATIONS.length}`;
+    const format: Finding = { check: 'format', status: 'ok', says };
+    if (isWal(this.#database))
+      return [format, { check: 'wal', status: 'ok', says: 'readers and writers go on together' }];
+    const refused = 'this file system refuses a WAL: readings wait for commits';
+    return [format, { check: 'wal', status: 'warning', says: refused, advice: 'keep the store on a local disk' }];
+  }
+
+  #examineErasures(namespace: NamespaceId): readonly Finding[] {
+    const n = this.#reader.namespace(namespace) ?? null;
+    const rows = this.#reader.rows(n ?? undefined);
+    const places = this.#uncollected.all(n).flatMap(([id, version]) =>
+      // A text and an integer column.
+      unreadIn(rows, { conversationId: id as ConversationId, version: version as number }),
+    );
+    return uncollectedFindings(namespace, places, 'restore the file from a backup');
   }
 
   close(): void {

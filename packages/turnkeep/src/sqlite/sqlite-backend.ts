@@ -105,10 +105,11 @@ export class SqliteBackend implements Backend {
 
   async collect(namespace: NamespaceId, signal?: AbortSignal): Promise<number> {
     let removed = 0;
-    for (;;) {
+    for (let after = ''; ;) {
       this.#assertOpen(signal);
-      const { rows, more } = await this.#writer.collectStep(namespace);
+      const { rows, more, past } = await this.#writer.collectStep(namespace, after);
       removed += rows;
+      after = past ?? after;
       if (!more) break;
     }
     await this.#service.scrub(signal);

@@ -99,3 +99,55 @@ test.each([
     expect(faults.map(({ reason }) => reason)).toContainEqual(expect.stringContaining('wrong_namespace'));
   }),
 );
+
+test('a collection goes past what is damaged, tells what stays, and takes it once it can be read', () =>
+  withStoreFile(async (path) => {
+    const ledger = await openLedger(`sqlite:${path}`);
+    const namespace = ledger.namespace('n');
+    for (const id of ['a', 'b', 'c']) {
+      for (let at = 0; at < 6; at++)
+        await namespace.conversation(id).append({ role: 'user', parts: [{ type: 'text', text: `zanzibar ${at}` }] });
+    }
+    await ledger.backend.cool('n', { hotMessages: 2 });
+    for (const id of ['a', 'b', 'c']) await namespace.conversation(id).erase();
+    await ledger.close();
+    const before = changed(path, (bytes) => Buffer.from(bytes).fill(0, 20, 21));
+    const damaged = await openLedger(`sqlite:${path}`);
+    expect((await damaged.maintain()).rowsRemoved).toBeGreaterThan(0);
+    expect(await damaged.backend.examine()).toContainEqual({
+      check: 'uncollected',
+      status: 'problem',
+      says: expect.stringMatching(
+        /^namespace n: .*cannot be read: 4 commits of conversation b, the first at archive block/,
+      ) as string,
+      advice: expect.stringContaining('turnkeep maintain') as string,
+    });
+    expect((await damaged.maintain()).rowsRemoved).toBe(0);
+    await damaged.close();
+    expect(uncollected(path)).toEqual(['b']);
+    changed(path, () => before);
+    const again = await openLedger(`sqlite:${path}`);
+    await again.maintain();
+    expect((await again.backend.examine()).map(({ check }) => check)).not.toContain('uncollected');
+    expect((await again.verify()).faults).toEqual([]);
+    await again.close();
+    expect(uncollected(path)).toEqual([]);
+  }));
+
+/** Changes the archive block of conversation b, and answers it as it was. */
+function changed(path: string, change: (bytes: Uint8Array) => Uint8Array): Uint8Array {
+  const database = openDatabase(path);
+  const [b, bytes] = database
+    .prepare(`SELECT b, bytes FROM blocks JOIN heads USING (c) WHERE heads.id = 'b'`)
+    .get() as [number, Uint8Array];
+  database.prepare('UPDATE blocks SET bytes = ? WHERE b = ?').run(change(bytes), b);
+  database.close();
+  return bytes;
+}
+
+function uncollected(path: string): readonly unknown[] {
+  const database = openDatabase(path);
+  const ids = database.prepare('SELECT id FROM heads WHERE uncollected = 1').all();
+  database.close();
+  return ids.flat();
+}

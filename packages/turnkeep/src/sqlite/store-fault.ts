@@ -1,16 +1,6 @@
 import { TurnkeepError, isTurnkeepError } from '../core/errors.ts';
 import { driverFault } from './driver-errors.ts';
 
-/** JSON of ours out of a row; `corrupt` where it is none any more: SQLite checks no bytes. */
-export function parseStored(text: string, table: string, key: string | number): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    const place = `table ${table}, ${key}`;
-    throw new TurnkeepError('corrupt', { place, reason: 'what stands there is not JSON' }, { cause: error });
-  }
-}
-
 /** What a driver's error means to a caller of ours, where nothing was written. Other mistakes come back as they are. */
 export function storeError(error: unknown, place: string): Error {
   if (isTurnkeepError(error)) return error;

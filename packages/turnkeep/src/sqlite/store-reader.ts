@@ -5,6 +5,7 @@ import { TurnkeepError } from '../core/errors.ts';
 import type { ConversationId } from '../core/ids.ts';
 import { putsIn } from '../core/overlay.ts';
 import type { LogRecord } from '../core/log.ts';
+import { parseStored } from '../core/stored-json.ts';
 import { blockIn, CoolBlocks } from './cool-blocks.ts';
 import { addToTail, newConversation } from './conversation.ts';
 import type { Conversation, PackedRow } from './conversation.ts';
@@ -14,7 +15,6 @@ import type { HeadStatements } from './head-list.ts';
 import { hasBodiesApart, unpackLog } from './log-codec.ts';
 import { lengthen } from './header-phrases.ts';
 import { mergeRows } from './merge-rows.ts';
-import { parseStored } from './store-fault.ts';
 import { RECORDS } from './store-schema.ts';
 
 const CACHED_CONVERSATIONS = 1_024;

@@ -89,9 +89,9 @@ export class WriterClient {
     throw new Error('the writer answered a commit with something else');
   }
 
-  /** One step of a collection. */
-  collectStep(namespace: string): Promise<CollectStep> {
-    return this.#maintain((job) => ({ kind: 'collect', job, namespace }));
+  /** One step of a collection, of a conversation whose id comes after `after`. */
+  collectStep(namespace: string, after: string): Promise<CollectStep> {
+    return this.#maintain((job) => ({ kind: 'collect', job, namespace, after }));
   }
 
   /** Work on the bytes of attachments. */

@@ -21,8 +21,8 @@ export type ToWriter =
   | { readonly kind: 'commit'; readonly jobs: readonly CommitJob[] }
   /** Withdraws a commit that no group has taken yet. */
   | { readonly kind: 'abort'; readonly job: number }
-  /** One step of collecting what erased conversations of a namespace still hold. */
-  | { readonly kind: 'collect'; readonly job: number; readonly namespace: string }
+  /** One step of collecting what erased conversations of a namespace, those after an id, still hold. */
+  | { readonly kind: 'collect'; readonly job: number; readonly namespace: string; readonly after: string }
   | { readonly kind: 'blob'; readonly job: number; readonly call: BlobCall }
   /** Moves all that the WAL holds into the file, and leaves no byte in the WAL. */
   | { readonly kind: 'truncate'; readonly job: number }

@@ -37,7 +37,10 @@ function serve(database: Database): void {
       case 'abort':
         return queue.abort(message.job);
       case 'collect':
-        return queue.pushExclusive(message.job, (job) => ({ job, step: collector.step(message.namespace) }));
+        return queue.pushExclusive(message.job, (job) => ({
+          job,
+          step: collector.step(message.namespace, message.after),
+        }));
       case 'blob':
         return queue.pushExclusive(message.job, (job) => ({ job, blob: blobs.run(message.call) }));
       case 'truncate':

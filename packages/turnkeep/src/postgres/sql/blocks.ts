@@ -1,5 +1,6 @@
 import type { Statement } from '../driver.ts';
 import type { Schema } from '../schema-name.ts';
+import { numberIn } from './head-text.ts';
 
 /** Where an archive block stands: its conversation's number, and the version of its first commit. */
 export interface BlockPlace {
@@ -30,7 +31,7 @@ export function lastCooled(schema: Schema, namespace: string, conversation: stri
 /** Answers `id` of conversations with more messages than stay hot, by id, after one. */
 export function longerThan(schema: Schema, namespace: string, after: string, messages: number): Statement {
   const text = `SELECT id FROM ${schema.sql}.heads WHERE ns = $1 AND id > $2
-    AND CASE WHEN head = '' THEN false ELSE (head::json ->> 'messages')::bigint > $3 END ORDER BY ns, id LIMIT 64`;
+    AND ${numberIn('head', 'messages')} > $3 ORDER BY ns, id LIMIT 64`;
   return { name: 'tk_longer_than', text, values: [namespace, after, messages] };
 }
 
@@ -70,18 +71,18 @@ export function markBlocks(
   };
 }
 
-/** Answers `id` of a conversation with blocks that hold words which went. */
-export function nextDirty(schema: Schema, namespace: string): Statement {
-  const text = `SELECT h.id FROM ${schema.sql}.blocks b JOIN ${schema.sql}.heads h ON h.ns = $1 AND h.c = b.c
-    WHERE b.ns = $1 AND b.dirty LIMIT 1`;
-  return { name: 'tk_next_dirty', text, values: [namespace] };
+/** Answers `id, c, first` of the next block that holds words which went, by its place, after one. */
+export function nextDirty(schema: Schema, namespace: string, after: BlockPlace): Statement {
+  const text = `SELECT h.id, b.c, b.first FROM ${schema.sql}.blocks b JOIN ${schema.sql}.heads h ON h.ns = $1 AND h.c = b.c
+    WHERE b.ns = $1 AND (b.c, b.first) > ($2::bigint, $3::bigint) AND b.dirty ORDER BY b.c, b.first LIMIT 1`;
+  return { name: 'tk_next_dirty', text, values: [namespace, after.c, after.first] };
 }
 
-/** Answers `c, first, last, bytes` of a block that holds words which went. */
-export function dirtyBlock(schema: Schema, namespace: string, c: string): Statement {
+/** Answers `c, first, last, bytes` of a block, if it holds words which went. */
+export function dirtyBlock(schema: Schema, namespace: string, { c, first }: BlockPlace): Statement {
   const text = `SELECT c, first, last, encode(bytes, 'base64') FROM ${schema.sql}.blocks
-    WHERE ns = $1 AND c = $2 AND dirty ORDER BY first LIMIT 1`;
-  return { name: 'tk_dirty_block', text, values: [namespace, c] };
+    WHERE ns = $1 AND c = $2 AND first = $3 AND dirty`;
+  return { name: 'tk_dirty_block', text, values: [namespace, c, first] };
 }
 
 /** Answers `version, at, header, seals, words, redactions` of a block's commits that were edited since. */

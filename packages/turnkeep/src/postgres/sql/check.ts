@@ -1,5 +1,6 @@
 import type { Statement } from '../driver.ts';
 import type { Schema } from '../schema-name.ts';
+import { numberIn } from './head-text.ts';
 
 export interface Check {
   readonly kind: string;
@@ -18,21 +19,6 @@ export function checksOf(schema: Schema, namespace: string): readonly Check[] {
     statement: { name: `tk_check_${kind}`, text: `${text} LIMIT ${LIMIT}`, values: [namespace] },
   });
   return [
-    check(
-      'head_mismatch',
-      'the columns of a head are not those of its text',
-      `SELECT 'conversation ' || id FROM ${s}.heads WHERE ns = $1 AND (head::json ->> 'conversationId' IS DISTINCT FROM id
-        OR (head::json ->> 'version')::bigint IS DISTINCT FROM version
-        OR (head::json ->> 'createdAt')::bigint IS DISTINCT FROM created
-        OR head::json ->> 'owner' IS DISTINCT FROM owner)`,
-    ),
-    check(
-      'recency_mismatch',
-      'the listing by activity differs from the head',
-      `SELECT 'conversation ' || h.id FROM ${s}.heads h LEFT JOIN ${s}.recency r ON r.ns = $1 AND r.id = h.id
-      WHERE h.ns = $1 AND (r.activity IS DISTINCT FROM (h.head::json ->> 'lastActivityAt')::bigint
-        OR r.owner IS DISTINCT FROM h.owner)`,
-    ),
     check(
       'log_count',
       'the log lacks versions or has too many',
@@ -101,10 +87,22 @@ export function checksOf(schema: Schema, namespace: string): readonly Check[] {
   ];
 }
 
-/** Writes the listing by activity anew, from the heads. */
+/**
+ * Answers `id, version, created, owner, activity, owner, places, head` of heads by id, after one: what the listing by activity
+ * has of each stands in the fifth and the sixth.
+ */
+export function readHeads(schema: Schema, namespace: string, after: string, limit: number): Statement {
+  const text = `SELECT h.id, h.version, h.created, h.owner, r.activity, r.owner, h.places, h.head
+    FROM ${schema.sql}.heads h LEFT JOIN ${schema.sql}.recency r ON r.ns = $1 AND r.id = h.id
+    WHERE h.ns = $1 AND h.id > $2 ORDER BY h.id LIMIT $3`;
+  return { name: 'tk_check_heads', text, values: [namespace, after, limit] };
+}
+
+/** Writes the listing by activity anew, from the heads that can be read. */
 export function rebuildRecency(schema: Schema, namespace: string): Statement {
+  const activity = numberIn('head', 'lastActivityAt');
   const text = `INSERT INTO ${schema.sql}.recency AS r (ns, id, activity, owner)
-    SELECT $1, id, (head::json ->> 'lastActivityAt')::bigint, owner FROM ${schema.sql}.heads WHERE ns = $1
+    SELECT $1, id, ${activity}, owner FROM ${schema.sql}.heads WHERE ns = $1 AND ${activity} IS NOT NULL
     ON CONFLICT (ns, id) DO UPDATE SET activity = greatest(r.activity, excluded.activity), owner = excluded.owner`;
   return { name: 'tk_rebuild_recency', text, values: [namespace] };
 }

@@ -2,7 +2,7 @@ import type { HeadQuery } from '../../core/backend.ts';
 import type { Statement } from '../driver.ts';
 import type { Schema } from '../schema-name.ts';
 
-/** Answers `head` of a page of conversations, newest first. */
+/** Answers `head, id` of a page of conversations, newest first. */
 export function listHeads(schema: Schema, namespace: string, query: HeadQuery): Statement {
   return query.order === 'activity' ? byActivity(schema, namespace, query) : byCreation(schema, namespace, query);
 }
@@ -11,7 +11,7 @@ function byActivity(schema: Schema, namespace: string, query: HeadQuery): Statem
   const { owned, text, values } = page(query, 'r.activity', 'r.id', 'r.owner');
   return {
     name: `tk_list_activity${owned}`,
-    text: `SELECT h.head FROM ${schema.sql}.recency r JOIN ${schema.sql}.heads h ON h.ns = $1 AND h.id = r.id
+    text: `SELECT h.head, h.id FROM ${schema.sql}.recency r JOIN ${schema.sql}.heads h ON h.ns = $1 AND h.id = r.id
       WHERE r.ns = $1 AND ${text}`,
     values: [namespace, ...values],
   };
@@ -21,7 +21,7 @@ function byCreation(schema: Schema, namespace: string, query: HeadQuery): Statem
   const { owned, text, values } = page(query, 'created', 'id', 'owner');
   return {
     name: `tk_list_created${owned}`,
-    text: `SELECT head FROM ${schema.sql}.heads WHERE ns = $1 AND head <> '' AND ${text}`,
+    text: `SELECT head, id FROM ${schema.sql}.heads WHERE ns = $1 AND head <> '' AND ${text}`,
     values: [namespace, ...values],
   };
 }

@@ -85,7 +85,8 @@ export function loadLogs(schema: Schema, namespace: string, versions: readonly V
 
 /**
  * Answers `which, version, at, header, seals, words, redactions, c, block`: the log record that the last row of each range refers to,
- * where it refers to one of its own conversation. A reference is an array of version and index within the row's value.
+ * where it refers to one of its own conversation. A reference is an array of version and index within the row's value; it is
+ * looked for as text, since what does not answer is only a guess that failed, and a value that is no JSON any more ends nothing.
  */
 export function loadWords(schema: Schema, namespace: string, ranges: readonly RangeOf[]): Statement {
   const text = `SELECT u.which, l.version, l.at, l.header, l.seals, l.words, l.redactions, l.c, l.block
@@ -95,10 +96,7 @@ export function loadWords(schema: Schema, namespace: string, ranges: readonly Ra
       SELECT v FROM ${schema.sql}.rows r WHERE r.ns = $1 AND r.c = h.c AND r.k >= u.low AND r.k < u.high
       ORDER BY r.ns DESC, r.c DESC, r.k DESC LIMIT 1
     ) r
-    CROSS JOIN LATERAL (
-      SELECT (ref ->> 0)::bigint AS version FROM json_array_elements(r.v::json) ref
-      WHERE json_typeof(ref) = 'array' AND json_array_length(ref) = 2 LIMIT 1
-    ) v
+    CROSS JOIN LATERAL (SELECT substring(r.v FROM '\\[([0-9]{1,15}),[0-9]+\\]')::bigint AS version) v
     CROSS JOIN LATERAL (
       SELECT version, at, header, seals, words, redactions, c, block FROM ${schema.sql}.log l
       WHERE l.ns = $1 AND l.c = h.c AND l.version = v.version OFFSET 0
