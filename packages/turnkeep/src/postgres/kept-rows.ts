@@ -83,6 +83,11 @@ export class KeptRows implements RowReader {
     return value === KnownRows.unknown ? undefined : value;
   }
 
+  isAbsent(conversation: ConversationId, key: string): boolean {
+    const kept = isOthersTable(key) ? undefined : this.#recent.get(this.#namespace, conversation);
+    return kept !== undefined && kept.rows.get(key) === undefined;
+  }
+
   #kept(conversation: ConversationId): RecentConversation {
     const kept = this.#recent.get(this.#namespace, conversation);
     if (!kept) throw new NotKept();

@@ -4,6 +4,7 @@ import type { Head } from '../core/head.ts';
 import type { ConversationId } from '../core/ids.ts';
 import { numberKey, prefixEnd, TABLES } from '../core/keys.ts';
 import type { LogRecord } from '../core/log.ts';
+import { isShelf } from '../core/shelf.ts';
 import { Miss } from './ask.ts';
 import type { Ask } from './ask.ts';
 import { KnownRows } from './known-rows.ts';
@@ -88,6 +89,12 @@ export class Snapshot implements RowReader {
   peek(conversation: ConversationId, key: string): RowValue | undefined {
     const value = this.#rows.get(conversation)?.get(key);
     return value === KnownRows.unknown ? undefined : value;
+  }
+
+  /** True where a row was looked for and is not there. Rows of a shelf may be made by who does not hold its head alone. */
+  isAbsent(conversation: ConversationId, key: string): boolean {
+    if (isShelf(conversation)) return false;
+    return this.#hasNoRows(conversation) || this.#known(conversation).get(key) === undefined;
   }
 
   /** What is known of a conversation's rows. */

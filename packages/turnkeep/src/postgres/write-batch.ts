@@ -24,7 +24,7 @@ import type { Addition } from './sql/additions.ts';
 import type { IndexedCommit } from './sql/search.ts';
 import { refoldWords } from './sql/search.ts';
 import { writeCommits } from './sql/write-commits.ts';
-import type { LogToPut } from './sql/write-commits.ts';
+import type { LogToPut, RowToPut } from './sql/write-commits.ts';
 import { isSummed } from './sums.ts';
 
 /** A conversation whose head this transaction holds. */
@@ -42,6 +42,8 @@ export interface Held {
 interface RowsBefore {
   /** A row, where it is known. */
   peek(conversation: ConversationId, key: string): RowValue | undefined;
+  /** True where it is known that there is no such row, and only who holds the conversation's head could make one. */
+  isAbsent(conversation: ConversationId, key: string): boolean;
 }
 
 /** The write sets of a group, as few statements: one for each kind of row, however many commits there are. */
@@ -97,12 +99,12 @@ export class WriteBatch {
   /** The first one answers `id, rank` of each head that was written. */
   statements(schema: Schema, namespace: string): readonly Statement[] {
     if (this.isEmpty && this.#unused().length === 0) return [];
-    const { put: rows, removed } = this.#sortedRows();
+    const { added, put, removed } = this.#sortedRows();
     const heads = [...this.#heads.values()].map((head) => this.#headToPut(head));
     const edits = [...this.#edits.values()];
     const unused = this.#unused();
     return [
-      writeCommits(schema, namespace, { heads, rows, logs: [...this.#logs.values()], floor: this.#floor }),
+      writeCommits(schema, namespace, { heads, added, put, logs: [...this.#logs.values()], floor: this.#floor }),
       this.#shelf !== undefined && addAdditions(schema, namespace, this.#shelf, this.#additions),
       removed.length > 0 && removeRows(schema, namespace, removed),
       edits.length > 0 && markBlocks(schema, namespace, edits),
@@ -184,16 +186,18 @@ export class WriteBatch {
 
   /** Those of a shelf by key: transactions that share one meet its rows in one order. */
   #sortedRows() {
-    const put: { c: string; key: string; value: string }[] = [];
+    const added: RowToPut[] = [];
+    const put: RowToPut[] = [];
     const removed: { c: string; key: string }[] = [];
     for (const [conversation, rows] of this.#rows) {
       const { c } = this.#heldOf(conversation);
       for (const [key, value] of isShelf(conversation) ? byKey(rows) : rows) {
         if (value === null) removed.push({ c, key });
-        else put.push({ c, key, value: JSON.stringify(value) });
+        else
+          (this.#rowsBefore.isAbsent(conversation, key) ? added : put).push({ c, key, value: JSON.stringify(value) });
       }
     }
-    return { put, removed };
+    return { added, put, removed };
   }
 
   /** Conversations that were made room for and got no commit. */

@@ -28,7 +28,9 @@ export interface LogToPut {
 /** What the commits of one transaction write, no head, row or log record twice. */
 export interface CommitsToWrite {
   readonly heads: readonly HeadToPut[];
-  readonly rows: readonly RowToPut[];
+  /** Rows of keys that have none: half the work of those that may replace one. */
+  readonly added: readonly RowToPut[];
+  readonly put: readonly RowToPut[];
   readonly logs: readonly LogToPut[];
   /** The highest rank of what the commits follow. */
   readonly floor: number;
@@ -45,7 +47,7 @@ export interface CommitsToWrite {
 export function writeCommits(
   schema: Schema,
   namespace: string,
-  { heads, rows, logs, floor }: CommitsToWrite,
+  { heads, added, put, logs, floor }: CommitsToWrite,
 ): Statement {
   const text = `WITH head AS (
       SELECT * FROM unnest(${texts(3)}, $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::text[], $9::boolean[],
@@ -59,6 +61,9 @@ export function writeCommits(
       INSERT INTO ${schema.sql}.rows (ns, c, k, v)
       SELECT $1, u.c, u.k, u.v FROM unnest($12::bigint[], ${texts(13)}, ${texts(14)}) AS u (c, k, v)
       ON CONFLICT (ns, c, k) DO UPDATE SET v = excluded.v
+    ), added AS (
+      INSERT INTO ${schema.sql}.rows (ns, c, k, v)
+      SELECT $1, u.c, u.k, u.v FROM unnest($24::bigint[], ${texts(25)}, ${texts(26)}) AS u (c, k, v)
     ), log AS (
       INSERT INTO ${schema.sql}.log (ns, c, version, at, header, seals, words, redactions)
       SELECT $1, u.c, u.version, u.at, u.header, u.seals, coalesce(u.words, ''), u.redactions
@@ -82,9 +87,10 @@ export function writeCommits(
       namespace,
       floor,
       ...headColumns(heads),
-      ...rowColumns(rows),
+      ...rowColumns(put),
       ...logColumns(logs),
       heads.map(({ c }) => c),
+      ...rowColumns(added),
     ],
   };
 }
