@@ -82,6 +82,11 @@ export class Loader {
     return this;
   }
 
+  /** Gives up what was guessed so far. */
+  forgetGuesses(): void {
+    this.#guesses = [];
+  }
+
   /** Loads what was missing, and with it what is most likely missed next. */
   async loadMissing(connection: Connection, missing: readonly Ask[]): Promise<void> {
     const wantsWords = missing.some(({ kind }) => kind === 'log');

@@ -1,5 +1,6 @@
 import type { RowReader } from '../core/backend.ts';
 import { assert } from '../core/errors.ts';
+import { TABLES } from '../core/keys.ts';
 import { Miss } from './ask.ts';
 import type { Ask } from './ask.ts';
 import type { Connection } from './driver.ts';
@@ -27,9 +28,15 @@ export async function readSnapshot<Result>(
     const tried = attempt(snapshot, reading);
     if ('result' in tried) return tried.result;
     assert(round < ROUNDS, 'a reading ends');
+    // Who asks by an id goes elsewhere than the head leads.
+    if (namesMessage(tried.ask)) loader.forgetGuesses();
     if (round > 0) await loader.loadMissing(connection, [tried.ask]);
     else await loader.load(connection, [tried.ask], [beginSnapshot(), enterNamespace(namespace)]);
   }
+}
+
+function namesMessage(ask: Ask): boolean {
+  return ask.kind === 'row' && ask.key.startsWith(TABLES.messageIds);
 }
 
 /** What a reading answers, or what it lacks. A reading that carries on without what it lacks has not answered. */
