@@ -29,3 +29,8 @@ export function after(durationMs: number, work: () => void): () => void {
   timer.unref();
   return () => clearTimeout(timer);
 }
+
+/** Blocks this thread. */
+export function sleep(durationMs: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, durationMs);
+}

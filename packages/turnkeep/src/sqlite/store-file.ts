@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { TurnkeepError } from '../core/errors.ts';
 import { monotonicNow } from '../platform/clock.ts';
+import { sleep } from '../platform/timers.ts';
 import { nonce } from '../platform/random.ts';
 import { openDatabase } from './open-database.ts';
 import type { Database, DriverName } from './driver.ts';
@@ -58,11 +59,6 @@ export function openBeside({ path, driver }: StoreFile): Database {
 /** True where the connection's journal is a WAL. */
 export function isWal(database: Database): boolean {
   return database.pragma('journal_mode') === 'wal';
-}
-
-/** Blocks this thread. */
-export function sleep(durationMs: number): void {
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, durationMs);
 }
 
 function openOnce(file: StoreFile): Database {

@@ -1,8 +1,7 @@
 import { TurnkeepError } from '../core/errors.ts';
 import { monotonicNow } from '../platform/clock.ts';
-import { afterPoll, pause } from '../platform/timers.ts';
+import { afterPoll, pause, sleep } from '../platform/timers.ts';
 import type { Answer, GroupWriter } from './group-writer.ts';
-import { sleep } from './store-file.ts';
 import { failed } from './writer-messages.ts';
 import type { CommitJob, Outcome } from './writer-messages.ts';
 

@@ -7,10 +7,12 @@ import type { AddressInfo, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { sleep } from '../platform/timers.ts';
 
 const run = promisify(execFile);
 const START_MS = 120_000;
 const STEP_MS = 20;
+const EXIT_MS = 5_000;
 
 /** A Postgres server of one's own, on 127.0.0.1, in a folder that goes with it. */
 export interface PostgresServer {
@@ -185,9 +187,16 @@ class OwnServer implements PostgresServer {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
+  /** What can be done while the process exits: a server that still runs would write into its folder. */
   #endWithProcess(): void {
-    this.#process?.stdin?.end();
-    rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5 });
+    try {
+      if (this.#process) process.kill(this.#serverId(), 'SIGQUIT');
+      for (let waitedMs = 0; this.#process && this.#isRunning() && waitedMs < EXIT_MS; waitedMs += STEP_MS)
+        sleep(STEP_MS);
+      rmSync(this.#folder, { recursive: true, force: true });
+    } catch {
+      // It is gone already, or leaves a folder among the temporary ones.
+    }
   }
 }
 
