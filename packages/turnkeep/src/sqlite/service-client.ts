@@ -71,6 +71,7 @@ export class ServiceClient {
 
   /** About so many pages were written: there may be something to index, and a WAL to empty. */
   wrote(pages: number): void {
+    if (this.#gone) return;
     this.#untoldPages += pages;
     if (this.#untoldPages >= TOLD_PAGES) this.#tell();
     else this.#stopTelling ??= after(TELL_MS, () => this.#tell());
@@ -79,7 +80,7 @@ export class ServiceClient {
   #tell(): void {
     this.#stopTelling?.();
     this.#stopTelling = undefined;
-    if (!this.#gone) this.#post({ kind: 'wrote', pages: this.#untoldPages });
+    this.#post({ kind: 'wrote', pages: this.#untoldPages });
     this.#untoldPages = 0;
   }
 
