@@ -43,6 +43,9 @@ const PACK_CHANGES = LIMITS.commitChanges - 10;
 /** Refusals that say: the store has this turn, with fewer rows, since the file has grown. */
 const GROWN: readonly ErrorCode[] = ['turn_exists', 'message_conflict'];
 
+/** Refusals of a late result that say: the active path leaves the result's turn before its end, or did when this was sent. */
+const ELSEWHERE: readonly ErrorCode[] = ['no_turn', 'commit_id_reused'];
+
 /**
  * The commits of a conversation, one after the other: each answer decides how the next is asked. One commit records one
  * turn. A turn that the store has with fewer rows is continued: the rows that are new stand in a turn below it, late
@@ -195,7 +198,7 @@ export class ConversationCommits {
     for (const [pack, built] of packsOf(messages).entries()) {
       const answer = yield* this.#commitPack(turn, rows, loaded, built, pack, start === 0 && pack === 0);
       if (!('refusal' in answer)) continue;
-      if (pack === 0 && GROWN.includes(answer.refusal.code)) return answer.refusal;
+      if (pack === 0 && isRefused(answer, GROWN)) return answer.refusal;
       this.#refuse(
         built.flatMap((one) => one.rows),
         answer.refusal,
@@ -248,7 +251,13 @@ export class ConversationCommits {
     const appends = built.map(({ message }) => appendOf(message, turnId));
     const changes = [...record, ...(summary ? [summary] : []), ...appends];
     const expect = this.#expectOf(parent, summary !== undefined);
-    const answer = yield* this.#step('commit', this.#segmentId(rows, pack), changes, expect, built);
+    const commitId = this.#segmentId(rows, pack);
+    let answer = yield* this.#step('commit', commitId, changes, expect, built);
+    if (isLate && turnId !== null && isRefused(answer, ELSEWHERE)) {
+      const selected: readonly Change[] = [{ kind: 'leaf.select', turnId }, ...changes];
+      answer = yield* this.#step('commit', commitId, selected, { graphRevision: this.#revision }, built);
+      if ('receipt' in answer) this.#leaf = turnId;
+    }
     this.#learn(answer, turn, turnId, built, {
       isRecord: record.length > 0,
       isSummary: summary !== undefined,
@@ -342,6 +351,10 @@ interface Made {
   readonly isRecord: boolean;
   readonly isSummary: boolean;
   readonly above: string | null;
+}
+
+function isRefused(answer: Answer, codes: readonly ErrorCode[]): boolean {
+  return 'refusal' in answer && codes.includes(answer.refusal.code);
 }
 
 /** A result finds its turn by its call. */

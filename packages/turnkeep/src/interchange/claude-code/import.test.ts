@@ -368,3 +368,31 @@ test.each(WHOLE.map((_, at) => at).slice(1))('a file that grew after row %i', as
   ]);
   expect((await target.path(id)).map(inShort)).toContain('user: Second summary.');
 });
+
+test.each([
+  [
+    'a piece of its message',
+    2,
+    [
+      write.calls(1, null, 'msg_A', 'toolu_1'),
+      write.user(2, 1, 'another way'),
+      write.calls(3, null, 'msg_A', 'toolu_2'),
+      write.user(4, 3, 'and on'),
+    ],
+  ],
+  [
+    'the result of its call',
+    3,
+    [
+      write.calls(1, null, 'msg_A', 'toolu_1'),
+      write.says(2, 1, 'msg_B', 'meanwhile'),
+      write.user(3, 1, 'another way'),
+      write.result(4, 1, 'toolu_1', 'late'),
+    ],
+  ],
+])('a turn stays where it hangs when %s comes later', async (_, length, rows) => {
+  const { target } = await importRows(rows.slice(0, length));
+  const { id, report } = await importRows(rows, target);
+  expect(report.refused).toEqual([]);
+  expect(await target.rows(id)).toEqual(sorted(rows));
+});

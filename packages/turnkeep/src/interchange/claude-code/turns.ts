@@ -237,11 +237,13 @@ export function rowsOfTurn(turn: Turn): readonly Row[] {
   return turn.units.flatMap(rowsOfUnit);
 }
 
-/** The row that a turn hangs on: the last one of its unit, bookkeeping that came later left out. */
-export function anchorRow(anchor: Anchor): Row {
-  const { unit, before } = anchor;
-  const side = unit.sides.findLast((row) => row.index < before);
-  return (side ?? unit.results.at(-1) ?? unit.own.at(-1) ?? unit.sides[0]) as Row;
+/**
+ * The row that a turn hangs on: the last one of its unit that stood in the file before the turn did. So a file that grows
+ * moves no turn that it had. A unit that stands later as a whole gives its last row.
+ */
+export function anchorRow({ unit, before }: Anchor): Row {
+  const said = rowsOfUnit(unit);
+  return (said.findLast((row) => row.index < before) ?? unit.results.at(-1) ?? unit.own.at(-1) ?? said.at(-1)) as Row;
 }
 
 function rowBefore(unit: Unit, row: Row): Row | undefined {
