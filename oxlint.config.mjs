@@ -82,7 +82,7 @@ export default {
   overrides: [
     ...Object.entries(layers).map(arrows),
     { files: [`${source}/cli/**`, `${source}/testing/main.ts`, 'test/src/**/main.ts'], rules: { 'no-console': 'off' } },
-    { files: ['packages/turnkeep/examples/**', 'scripts/run-examples.mjs'], rules: { 'no-console': 'off' } },
+    { files: ['packages/turnkeep/examples/**', 'scripts/run-*.mjs'], rules: { 'no-console': 'off' } },
     { files: ['**/*.testkit.ts'], rules: { 'vitest/no-standalone-expect': 'off' } },
     {
       // Plain JavaScript: tools load these by their default export, and nothing in them has a type.

@@ -43,6 +43,7 @@ const HANGS_MS = 180_000;
 export default defineConfig({
   test: {
     include: ['packages/*/dist/**/*.test.js', 'test/dist/**/*.test.js', 'bench/dist/**/*.test.js'],
+    setupFiles: ['./scripts/property-seed.mjs'],
     pool: 'forks',
     // On two cores vitest would leave one of them idle.
     maxWorkers: '100%',
