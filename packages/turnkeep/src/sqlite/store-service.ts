@@ -18,13 +18,15 @@ import { StoreReader } from './store-reader.ts';
 import { StoreSearch } from './store-search.ts';
 import { verifyStore } from './store-verify.ts';
 import { WalKeeper } from './wal-keeper.ts';
+import { WINDOW_MS, WriteRate } from './write-rate.ts';
 import { failed } from './writer-messages.ts';
 
 /** Of its time, the share that upkeep takes while the store is written to: an index may lag, commits may not. */
 const BUSY_SHARE = 0.1;
 /** Commits that the index may lack before upkeep takes what time it needs: a search reads them in 0.3 s. */
 const LAG_TO_HURRY = 20_000;
-const QUIET_MS = 100;
+/** Commits that the index may lack before it takes any time of a burst: a search reads them in 0.1 s. */
+const LAG_IN_BURST = 8_000;
 /** Where another process feeds the index, this one looks again after so long. */
 const RACED_MS = 500;
 const SCRUB_STEP_MS = 5;
@@ -48,7 +50,7 @@ export class StoreService {
   readonly #cancelled = new Set<number>();
   #index: SearchIndex | undefined;
   #upkeep: Promise<void> | undefined;
-  #wroteAt = 0;
+  readonly #rate = new WriteRate(monotonicNow);
   #isClosing = false;
 
   constructor(start: ServiceStart, send: (message: FromService) => void) {
@@ -83,7 +85,7 @@ export class StoreService {
 
   /** Somebody wrote: there may be something to index, and a WAL to move. */
   wrote(pages: number): void {
-    this.#wroteAt = monotonicNow();
+    this.#rate.wrote(pages);
     this.#wal?.wrote(pages);
     if (this.#attempt(() => this.#wal?.keep())) this.#send({ kind: 'wal_long' });
     this.#keepUp();
@@ -179,9 +181,13 @@ export class StoreService {
     });
   }
 
-  /** As long as there is something to do; slowly while commits need the machine. */
+  /** As long as there is something to do; slowly while commits need the machine, and after a burst of them. */
   async #runUpkeep(): Promise<void> {
     for (let more = true; more && !this.#isClosing;) {
+      if (this.#rate.isBurst() && this.#lag() < LAG_IN_BURST) {
+        await this.#rest(WINDOW_MS);
+        continue;
+      }
       const start = monotonicNow();
       const did = this.#attempt(() => this.#upkeepStep()) ?? 'raced';
       more = did !== 'ended';
@@ -214,9 +220,14 @@ export class StoreService {
   }
 
   #pauseAfter(tookMs: number): number {
-    const isQuiet = monotonicNow() - this.#wroteAt > QUIET_MS;
-    if (isQuiet || (this.#index && this.#feeder.lag(this.#index) > LAG_TO_HURRY)) return 0;
+    if (this.#rate.isQuiet() || this.#lag() > LAG_TO_HURRY) return 0;
     return Math.max(2, tookMs / BUSY_SHARE - tookMs);
+  }
+
+  /** Commits that the index lacks, as far as it can be told. */
+  #lag(): number {
+    const index = this.#index;
+    return (index && this.#attempt(() => this.#feeder.lag(index))) ?? 0;
   }
 
   /** What a step answers; nothing where another process was in its way, or where the index has to be made anew. */
