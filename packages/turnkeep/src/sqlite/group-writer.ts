@@ -72,9 +72,9 @@ export class GroupWriter {
     throw new TurnkeepError('store_unavailable', { place: this.#place, reason });
   }
 
-  /** Ends a transaction that is not needed. */
+  /** Ends a transaction that is not needed, in which nothing was written: what is kept of the store stays right. */
   cancel(): void {
-    this.#rollBack();
+    if (this.#database.inTransaction()) this.#database.exec('ROLLBACK');
   }
 
   /** Decides, writes and syncs a group within the transaction that `begin` began. Answers in the order of the group. */
