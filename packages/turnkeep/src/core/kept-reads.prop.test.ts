@@ -30,8 +30,12 @@ type Step = typeof step extends fc.Arbitrary<infer Each> ? Each : never;
 /** The rows of one conversation, and what is kept of them. */
 class Store {
   readonly rows = new SortedRows();
-  readonly kept = new KeptReads();
+  readonly kept: KeptReads;
   looks = 0;
+
+  constructor(isNew = false) {
+    this.kept = new KeptReads({ isNew });
+  }
 
   put(at: string, value: RowValue | null): void {
     if (value === null) this.rows.delete(at);
@@ -40,7 +44,10 @@ class Store {
   }
 
   get(at: string): RowValue | undefined {
-    return this.kept.value(at, () => this.rows.get(at));
+    return this.kept.value(at, () => {
+      this.looks += 1;
+      return this.rows.get(at);
+    });
   }
 
   scan(asked: RowRange) {
@@ -61,8 +68,8 @@ function answersOf(store: Store, each: Step): readonly [answered: unknown, there
 
 test('what is kept is what a look into the rows would find, whatever is put', () => {
   fc.assert(
-    fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-      const store = new Store();
+    fc.property(fc.array(step, { maxLength: 60 }), fc.boolean(), (steps, isNew) => {
+      const store = new Store(isNew);
       for (const each of steps) {
         const [answered, there] = answersOf(store, each);
         expect(answered).toEqual(there);
@@ -79,4 +86,21 @@ test('the newest row of a table that grows is looked for once', () => {
     expect(store.scan({ from: 't', to: `t${at}~`, reverse: true, limit: 1 })).toEqual([{ key: `t${at}`, value: [at] }]);
   }
   expect(store.looks).toBe(1);
+});
+
+test('of a conversation that is new, a key that was never put is not looked for', () => {
+  const store = new Store(true);
+  const ids = Array.from({ length: 200 }, (_, at) => `msg_${at * 7_919}`);
+  for (const id of ids) {
+    expect(store.get(id)).toBeUndefined();
+    store.put(id, [1]);
+  }
+  expect(store.looks, 'but for keys that fall on the same bit').toBeLessThan(5);
+  for (const id of ids) expect(store.get(id)).toEqual([1]);
+});
+
+test('of one that was there before, every key is looked for', () => {
+  const store = new Store();
+  store.rows.set('msg_1', [1]);
+  expect([store.get('msg_1'), store.get('msg_2'), store.looks]).toEqual([[1], undefined, 2]);
 });

@@ -1,6 +1,7 @@
 import { compareKeys } from './backend.ts';
 import type { Row, RowRange, RowValue } from './backend.ts';
 import { BoundedMap } from './bounded-map.ts';
+import { KeyFilter } from './key-filter.ts';
 import { prefixEnd } from './keys.ts';
 
 const KEPT_VALUES = 64;
@@ -25,6 +26,12 @@ export class KeptReads {
   readonly #values = new BoundedMap<string, RowValue>(KEPT_VALUES);
   /** By table, which is a key's first letter: a put meets the ranges of its own table only. */
   readonly #ranges = new Map<string, BoundedMap<string, KeptRange>>();
+  readonly #everPut: KeyFilter | undefined;
+
+  /** `isNew`: the conversation has no rows yet, so that all that it ever has pass here. */
+  constructor({ isNew }: { readonly isNew: boolean }) {
+    this.#everPut = isNew ? new KeyFilter() : undefined;
+  }
 
   /**
    * The value of a key; `look` finds out. That there is none is not kept: nearly always it was asked for an id that a commit
@@ -33,6 +40,7 @@ export class KeptReads {
   value(key: string, look: () => RowValue | undefined): RowValue | undefined {
     const known = this.#values.get(key);
     if (known !== undefined) return known;
+    if (this.#everPut?.mayHave(key) === false) return undefined;
     const found = look();
     if (found !== undefined) this.#values.set(key, found);
     return found;
@@ -65,6 +73,7 @@ export class KeptReads {
 
   /** A row was written; `null` where it was removed. */
   put(key: string, value: RowValue | null): void {
+    this.#everPut?.add(key);
     if (value === null) this.#values.delete(key);
     else if (this.#values.get(key) !== undefined) this.#values.set(key, value);
     const ranges = this.#ranges.get(key.slice(0, 1));

@@ -71,7 +71,7 @@ export class IndexState {
   #keptOf(namespace: NamespaceId, conversation: ConversationId): KeptReads {
     const known = this.#keptNow(namespace, conversation);
     if (known) return known;
-    const kept = new KeptReads();
+    const kept = new KeptReads({ isNew: false });
     this.#kept.set(nameOf(namespace, conversation), kept);
     return kept;
   }

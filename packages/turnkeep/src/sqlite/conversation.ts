@@ -24,8 +24,9 @@ export interface Conversation {
   readonly unfolded: number[];
 }
 
-export function newConversation(c: number, n: number, head: Head): Conversation {
-  return { c, n, head, folded: 0, folds: 0, kept: new KeptReads(), tail: new SortedRows(), unfolded: [] };
+/** `isNew`: it has no rows in the store yet. */
+export function newConversation(c: number, n: number, head: Head, isNew: boolean): Conversation {
+  return { c, n, head, folded: 0, folds: 0, kept: new KeptReads({ isNew }), tail: new SortedRows(), unfolded: [] };
 }
 
 /** One row of a commit as the tail keeps it. */

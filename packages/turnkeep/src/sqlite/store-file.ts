@@ -29,6 +29,7 @@ export interface StoreFile {
  * takes with 8 KiB, though rows of 1 KB fill 80% of such a page and 95% of a larger one.
  */
 export const PAGE_BYTES = 4_096;
+const CACHE_KIB = 16_384;
 const STEP_MS = 2;
 
 /** Opens the store's file for writing, made and migrated where need be. Refuses what is not ours without touching it. */
@@ -71,7 +72,8 @@ function openOnce(file: StoreFile): Database {
     assertOurs(database, path);
     if (file.maxPages !== undefined) database.pragma(`max_page_count = ${file.maxPages}`);
     database.pragma('wal_autocheckpoint = 0');
-    database.pragma('cache_size = -65536');
+    // A split of a page makes SQLite look through all that it keeps, once more in that commit: the system keeps the rest.
+    database.pragma(`cache_size = -${CACHE_KIB}`);
     // SQLite waits in steps of up to 100 ms: the writer waits in its own way.
     database.pragma('busy_timeout = 0');
     return database;

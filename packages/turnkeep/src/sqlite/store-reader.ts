@@ -176,7 +176,7 @@ export class StoreReader {
     const [c, , folded, folds, unfolded, text] = row as [number, number, number, number, string, string]; // its columns
     const head = parseStored(text, 'heads', c) as Head; // we wrote it
     const isSameFold = known?.folds === folds && known.folded === folded;
-    const conversation = isSameFold ? { ...known, head } : { ...newConversation(c, n, head), folded, folds };
+    const conversation = isSameFold ? { ...known, head } : { ...newConversation(c, n, head, false), folded, folds };
     const positions = parseStored(unfolded, 'heads', c) as readonly number[]; // we wrote it
     for (const pos of positions.slice(conversation.unfolded.length)) addToTail(conversation, pos, this.#tailAt(pos));
     return conversation;

@@ -30,6 +30,8 @@ export class StoreWriter {
   readonly #statements: ReturnType<typeof prepare>;
   readonly #blocks: BlockEditor;
   #nextPos = 0;
+  /** The tail holds nothing from before; it is looked up only where that is long ago. */
+  #tailFrom = 0;
 
   constructor(database: Database, reader: StoreReader) {
     this.#reader = reader;
@@ -97,7 +99,7 @@ export class StoreWriter {
   #create(n: number, head: Head): Conversation {
     const { conversationId, createdAt, lastActivityAt, owner } = head;
     const c = this.#statements.addHead.get(n, conversationId, lastActivityAt, createdAt, owner)?.[0] as number; // RETURNING c
-    const conversation = newConversation(c, n, head);
+    const conversation = newConversation(c, n, head, true);
     this.#reader.add(conversation);
     return conversation;
   }
@@ -160,8 +162,10 @@ export class StoreWriter {
 
   /** Takes the oldest commits out of a tail that has grown too long; their rows go to their places where they have not. */
   sweep(): void {
+    if (this.#nextPos - this.#tailFrom < TAIL_LENGTH) return;
     const [oldest] = this.#statements.oldestTail.get() ?? [];
     const end = (oldest as number | null) ?? this.#nextPos;
+    this.#tailFrom = end;
     if (this.#nextPos - end < TAIL_LENGTH) return;
     for (const [c, version] of this.#statements.tailBelow.all(end + SWEEP) as readonly (readonly number[])[]) {
       const conversation = this.#reader.conversationAt(c as number);
