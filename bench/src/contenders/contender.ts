@@ -12,6 +12,8 @@ export interface Contender {
   readonly survives: 'power loss' | 'process crash' | 'nothing';
   /** Whether these are the settings that it comes with. */
   readonly setup: 'as shipped' | 'made to sync' | 'our choice';
+  /** Whether it keeps all that a turn brings, or has a place for messages alone: the two are no equals. */
+  readonly keeps: 'whole turns' | 'messages';
   /** What it writes for a turn. */
   readonly writes: string;
   /** Whether a turn writes all earlier ones again. */
@@ -28,6 +30,8 @@ export interface Store {
   turn(conversation: string, turn: Turn): Promise<void>;
   /** Puts a conversation into the state after so many turns of history, by the shortest way; `turn` goes on there. */
   grow(conversation: string, turns: number): Promise<void>;
+  /** Ends when nothing goes on behind the caller's back, so that the next contender has the machine to itself. */
+  settle?(): Promise<void>;
   /** How many of the last messages were read. */
   last(conversation: string, count: number): Promise<number>;
   /** What the store says about how it syncs: a pragma that was read back after writing. */

@@ -2,7 +2,7 @@ import type { Contender } from './contender.ts';
 import { jsonRewriter, jsonlAppender } from './files.ts';
 import { langgraphPostgres, langgraphSqlite } from './langgraph.ts';
 import { mastra } from './mastra.ts';
-import { openaiSession, sqliteRows } from './sqlite-rows.ts';
+import { openaiSession, openaiSessionAndState, sqliteRows } from './sqlite-rows.ts';
 import { turnkeep } from './turnkeep.ts';
 
 /** Everybody who is measured, Turnkeep first. */
@@ -15,6 +15,7 @@ export const CONTENDERS: readonly Contender[] = [
   langgraphSqlite('as shipped'),
   langgraphPostgres,
   openaiSession,
+  openaiSessionAndState,
   mastra('made to sync'),
   mastra('as shipped'),
   sqliteRows,

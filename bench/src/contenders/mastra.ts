@@ -19,6 +19,7 @@ export function mastra(setup: 'as shipped' | 'made to sync'): Contender {
     kind: 'framework',
     survives: setup === 'as shipped' ? 'process crash' : 'power loss',
     setup,
+    keeps: 'messages',
     writes: 'messages and the time of their thread; neither checkpoint nor task',
     rewrites: false,
     missing: async () => {

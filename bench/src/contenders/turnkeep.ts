@@ -17,6 +17,7 @@ export function turnkeep(backend: 'memory' | 'sqlite' | 'journal' | 'postgres'):
     kind: 'turnkeep',
     survives: backend === 'memory' ? 'nothing' : 'power loss',
     setup: 'as shipped',
+    keeps: 'whole turns',
     writes: 'one commit: messages, checkpoint, task, digests, chain; the whole history stays readable',
     rewrites: false,
     missing: async () => undefined,
@@ -52,6 +53,11 @@ class TurnkeepStore implements Store {
     }
   }
 
+  /** The search index has all that was said. */
+  async settle(): Promise<void> {
+    await this.#ledger.backend.catchUp();
+  }
+
   async last(conversation: string, count: number): Promise<number> {
     return (await this.#conversation(conversation).window(count)).messages.length;
   }
@@ -62,7 +68,7 @@ class TurnkeepStore implements Store {
 
   /** With the search index built: how far it has come by itself is chance. */
   async close(): Promise<number> {
-    await this.#ledger.backend.catchUp();
+    await this.settle();
     await this.#ledger.close();
     return this.#bytes();
   }

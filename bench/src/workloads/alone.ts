@@ -35,12 +35,17 @@ export const alone: Workload = {
     const seats: { readonly who: string; readonly store: Store; readonly times: Times }[] = [];
     for (const contender of await context.contenders(CONTENDERS.map(({ name }) => name)))
       seats.push({ who: contender.name, store: await contender.open(context.folder()), times: noTimes() });
-    for (const { store } of seats) await warmUp(store, context.pick(WARM_UP, HISTORY));
+    for (const { store } of seats) {
+      await warmUp(store, context.pick(WARM_UP, HISTORY));
+      await store.settle?.();
+    }
     const pool = noTimes();
     for (let round = 0; round < context.pick(12, 1); round++) {
       await stretch(raw, pool, async (_, turn) => raw.appendLater(lineOf(turn)));
-      for (const { store, times } of seats)
+      for (const { store, times } of seats) {
         await stretch(raw, times, (at, turn) => store.turn(`talk-${round}-${Math.floor(at / HISTORY)}`, turn));
+        await store.settle?.();
+      }
     }
     for (const { store } of seats) await store.close();
     raw.close();

@@ -31,8 +31,10 @@ export const committers: Workload = {
     for (let round = 0; round < context.pick(5, 1); round++) {
       for (const count of context.pick(COUNTS, [1, 64])) {
         rates.add(DISK, count, raw.linesPerSecond(linesOf(count), context.pick(400, 150)));
-        for (const { contender, store } of rotated(seats, round))
+        for (const { contender, store } of rotated(seats, round)) {
           rates.add(contender.name, count, await rateOf(store, count, round, context.pick(600, 250)));
+          await store.settle?.();
+        }
       }
     }
     for (const { store } of seats) await store.close();
@@ -117,12 +119,13 @@ function againstDisk(context: Context, rates: Samples): void {
   }
 }
 
-/** The framework that is fastest in a round, of those whose turns survive a power cut in files of this machine. */
+/** The framework that is fastest in a round, of those whose whole turns survive a power cut in files of this machine. */
 function againstPeers(context: Context, rates: Samples, seats: readonly Seat[]): void {
   const equals = seats
     .map(({ contender }) => contender)
     .filter(
-      ({ kind, survives, name }) => kind === 'framework' && survives === 'power loss' && !name.includes('postgres'),
+      ({ kind, keeps, survives, name }) =>
+        kind === 'framework' && keeps === 'whole turns' && survives === 'power loss' && !name.includes('postgres'),
     );
   if (equals.length === 0) return;
   const rounds = rates.of('turnkeep sqlite', 64).length;
@@ -134,10 +137,10 @@ function againstPeers(context: Context, rates: Samples, seats: readonly Seat[]):
     ['journal', 6],
   ] as const) {
     const ours = rates.of(`turnkeep ${backend}`, 64);
-    const says = `turns a second of 64 committers on the ${backend} backend, against the best framework's store that syncs each turn`;
+    const says = `turns a second of 64 committers on the ${backend} backend, against the best framework's store that syncs whole turns`;
     context.bar({ name: `${backend}-64-peers`, says, ratio: medianRatio(ours, best), limit: { atLeast } });
   }
   context.note(
-    'a session of OpenAI and Mastra write messages alone, without checkpoint and task: less than a whole turn',
+    'Mastra and a session of OpenAI without the state beside it write messages alone, neither checkpoint nor task: they are no equals',
   );
 }

@@ -12,6 +12,7 @@ const MEASURED = [
   'langgraph sqlite, as shipped',
   'langgraph postgres',
   'openai session on sqlite',
+  'openai session and state',
   'mastra libsql, synced',
   'sqlite rows by hand',
   'json file, rewritten',
@@ -103,6 +104,7 @@ async function timesOf(
       for (let round = 0; round < ROUNDS_IN_A_ROW && goesOn(seat); round++, seat.samples++)
         for (const talk of seat.talks) times.add(seat.name, talk.length, await talk.turn());
       seat.tookMs += performance.now() - start;
+      await seat.store.settle?.();
     }
   }
   for (const { store } of seats) await store.close();

@@ -24,12 +24,16 @@ async function measure(context: Context, backend: 'sqlite' | 'journal'): Promise
   const folder = context.folder();
   const file = join(folder, 'store');
   const ledger = await openLedger(`${backend}:${file}`);
+  const start = performance.now();
   const { times, turns, delayMs } = await underLoad(ledger, context);
+  await ledger.backend.catchUp();
+  const perSecond = (turns * 1_000) / (performance.now() - start);
   await ledger.close();
   if (backend === 'sqlite') await buildIndex(file);
   const who = `turnkeep ${backend}`;
   const perText = bytesIn(folder) / (turns * TURN_TEXT);
   context.figure({ what: 'a turn of 64 committers', who, unit: 'ms', samples: times });
+  context.figure({ what: 'and the index after them', who, unit: 'turns/s', samples: [perSecond] });
   context.figure({ what: 'event loop late at p99', who, unit: 'ms', samples: [delayMs] });
   context.figure({ what: 'bytes a byte of text', who, unit: 'times', samples: [perText] });
   if (backend !== 'sqlite') return;
