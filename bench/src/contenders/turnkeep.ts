@@ -22,7 +22,7 @@ export function turnkeep(backend: 'memory' | 'sqlite' | 'journal' | 'postgres'):
     rewrites: false,
     missing: async () => undefined,
     async open(folder) {
-      if (backend === 'memory') return new TurnkeepStore(await openLedger('memory:'), async () => 0);
+      if (backend === 'memory') return new InMemory(await openLedger('memory:'), async () => 0);
       if (backend === 'postgres') {
         const place = await PostgresPlace.of(folder);
         return new TurnkeepStore(await openLedger(place.url()), async () => place.bytes());
@@ -34,7 +34,7 @@ export function turnkeep(backend: 'memory' | 'sqlite' | 'journal' | 'postgres'):
 }
 
 class TurnkeepStore implements Store {
-  readonly #ledger: Ledger;
+  #ledger: Ledger;
   readonly #bytes: () => Promise<number>;
 
   constructor(ledger: Ledger, bytes: () => Promise<number>) {
@@ -58,6 +58,12 @@ class TurnkeepStore implements Store {
     await this.#ledger.backend.catchUp();
   }
 
+  /** Goes on with another ledger. */
+  protected async replace(ledger: Ledger): Promise<void> {
+    await this.#ledger.close();
+    this.#ledger = ledger;
+  }
+
   async last(conversation: string, count: number): Promise<number> {
     return (await this.#conversation(conversation).window(count)).messages.length;
   }
@@ -75,5 +81,12 @@ class TurnkeepStore implements Store {
 
   #conversation(name: string): Conversation {
     return this.#ledger.namespace(NAMESPACE).conversation(name);
+  }
+}
+
+/** What it holds, it holds in the heap of everybody who is measured: it is let go when its turn is over. */
+class InMemory extends TurnkeepStore {
+  override async settle(): Promise<void> {
+    await this.replace(await openLedger('memory:'));
   }
 }
