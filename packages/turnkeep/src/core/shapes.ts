@@ -94,6 +94,15 @@ const toolCallPart = z
   })
   .refine((part) => part.input === undefined || part.inputText === undefined, 'input or inputText, not both');
 
+/** Parts again, within a part: looked at by a call of its own, since zod compiles no shape that holds itself. */
+const contentOfResult: z.ZodType<readonly Part[]> = z.custom<readonly Part[]>().superRefine((value, context) => {
+  const result = z.array(part).safeParse(value);
+  if (result.success) return;
+  const issue = deepest(result.error.issues);
+  const params = issue.code === 'custom' ? issue.params : undefined;
+  context.addIssue({ code: 'custom', path: [...issue.path], message: issue.message, params });
+});
+
 const toolResultPart: z.ZodType<ToolResultPart> = z
   .strictObject({
     ...partBase,
@@ -102,7 +111,7 @@ const toolResultPart: z.ZodType<ToolResultPart> = z
     name: z.string().optional(),
     status: z.enum(['ok', 'error', 'denied', 'interrupted']),
     output: json.optional(),
-    content: z.lazy(() => z.array(part)).optional(),
+    content: contentOfResult.optional(),
   })
   .refine((result) => result.output === undefined || result.content === undefined, 'output or content, not both');
 
@@ -218,11 +227,16 @@ export const newMessage: z.ZodType<NewMessage> = z.strictObject({
   messageId: id.optional(),
 });
 
+/** Shapes as zod compiles them: they answer yes or no. */
+const compiled = new WeakMap<z.ZodType, z.ZodType>();
+
 /** Throws the first problem of `value` as `invalid_value` or `limit_exceeded`, with the path of the part at fault. */
 export function assertShape<Value>(shape: z.ZodType<Value>, value: unknown, path: string): asserts value is Value {
+  let fast = compiled.get(shape);
+  if (!fast) compiled.set(shape, (fast = z.compile(shape)));
+  if (fast.validate(value)) return;
   const result = shape.safeParse(value);
-  if (result.success) return;
-  throw firstProblem(result.error.issues, path);
+  if (!result.success) throw firstProblem(result.error.issues, path);
 }
 
 function firstProblem(issues: readonly z.core.$ZodIssue[], path: string): TurnkeepError {
