@@ -1,7 +1,7 @@
 import * as crypto from 'node:crypto';
 import { promisify } from 'node:util';
 import * as zlib from 'node:zlib';
-import { afterPoll } from '../platform/timers.ts';
+import { othersTurn } from '../platform/timers.ts';
 import { ARCHIVE_START, FOOTER_BYTES, FOOTER_START, RAW } from './archive-file.ts';
 import type { ArchiveDirectory, FlawedBlock } from './archive-file.ts';
 import type { FileSystem, JournalFile } from './file-system.ts';
@@ -184,11 +184,5 @@ function compressed(bytes: Buffer): Promise<Buffer> {
       [BROTLI_PARAM_SIZE_HINT]: bytes.length,
       [BROTLI_PARAM_LGWIN]: windowBits,
     },
-  });
-}
-
-function othersTurn(): Promise<void> {
-  return new Promise((resolve) => {
-    afterPoll(resolve);
   });
 }

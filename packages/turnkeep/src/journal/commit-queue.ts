@@ -2,7 +2,7 @@ import type { Envelope } from '../core/backend.ts';
 import { TurnkeepError } from '../core/errors.ts';
 import { LIMITS } from '../core/limits.ts';
 import type { Receipt } from '../core/receipt.ts';
-import { afterPoll } from '../platform/timers.ts';
+import { othersTurn } from '../platform/timers.ts';
 
 /** What became of a commit: its receipt, or why there is none. */
 export type Answer = Receipt | Error;
@@ -103,10 +103,4 @@ export class CommitQueue {
     this.#waiting = this.#waiting.slice(taken);
     return group;
   }
-}
-
-function othersTurn(): Promise<void> {
-  return new Promise((resolve) => {
-    afterPoll(resolve);
-  });
 }

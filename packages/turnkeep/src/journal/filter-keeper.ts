@@ -1,5 +1,5 @@
 import type { Sha256 } from '../core/digest.ts';
-import { afterPoll, pause } from '../platform/timers.ts';
+import { othersTurn, pause } from '../platform/timers.ts';
 import { monotonicNow } from '../platform/clock.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import { fillGap } from './filter-builder.ts';
@@ -129,9 +129,7 @@ export class FilterKeeper {
 
   /** Others have their turn, and most of the time while commits wait. False where the store is being closed. */
   async #breathe(): Promise<boolean> {
-    await new Promise<void>((resolve) => {
-      afterPoll(resolve);
-    });
+    await othersTurn();
     const took = monotonicNow() - this.#workedSince;
     const isBusy = () => !this.#isUrgent && !this.#isClosing && this.#access.queue.load === 'busy';
     for (let left = took / BUSY_SHARE - took; left > 0 && isBusy(); left -= REST_STEP_MS)

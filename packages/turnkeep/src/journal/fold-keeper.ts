@@ -1,6 +1,6 @@
 import { compareKeys } from '../core/backend.ts';
 import { assert } from '../core/errors.ts';
-import { afterPoll } from '../platform/timers.ts';
+import { othersTurn } from '../platform/timers.ts';
 import { BlockCache } from './block-cache.ts';
 import { conversationPrefix, toByteKey } from './byte-key.ts';
 import type { Doubt } from './doubts.ts';
@@ -325,12 +325,6 @@ function* recentEntries(recent: Recent): Generator<TextEntry> {
 
 function* flatten(blocks: Iterable<readonly BlockEntry[]>): Generator<BlockEntry> {
   for (const block of blocks) yield* block;
-}
-
-function othersTurn(): Promise<void> {
-  return new Promise((resolve) => {
-    afterPoll(resolve);
-  });
 }
 
 function ignore(): void {

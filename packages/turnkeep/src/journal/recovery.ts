@@ -1,3 +1,4 @@
+import { othersTurn } from '../platform/timers.ts';
 import { readMark } from './durable-mark.ts';
 import type { DurableMark } from './durable-mark.ts';
 import { readMeta } from './commit-line.ts';
@@ -7,7 +8,7 @@ import { readWhole } from './files.ts';
 import { LAYOUT, segmentName, segmentNumbers } from './layout.ts';
 import { isBefore, LOG_START } from './position.ts';
 import type { Position } from './position.ts';
-import { replay, othersTurn } from './replay.ts';
+import { replay } from './replay.ts';
 import type { Replayed } from './replay.ts';
 import { placeName } from './segments.ts';
 import { isArchived, numbersOfSegments, sweepArchives } from './segment-files.ts';

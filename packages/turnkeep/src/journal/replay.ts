@@ -1,4 +1,3 @@
-import { afterPoll } from '../platform/timers.ts';
 import { applyLine, changeOfLine } from './apply.ts';
 import { doubtsOf } from './doubts.ts';
 import type { DurableMark } from './durable-mark.ts';
@@ -102,10 +101,4 @@ function* walkFile(
   } finally {
     file.close();
   }
-}
-
-export function othersTurn(): Promise<void> {
-  return new Promise((resolve) => {
-    afterPoll(resolve);
-  });
 }

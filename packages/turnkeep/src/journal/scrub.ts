@@ -1,4 +1,5 @@
 import type { NamespaceId } from '../core/ids.ts';
+import { othersTurn } from '../platform/timers.ts';
 import { numbersIn } from '../core/keys.ts';
 import { markForScrub } from './apply.ts';
 import type { LineMeta } from './commit-line.ts';
@@ -9,7 +10,7 @@ import { INDEX, NO_CONVERSATION } from './index-keys.ts';
 import { segmentName, TEMPORARY } from './layout.ts';
 import type { LogWriter } from './log-writer.ts';
 import { LOG_START } from './position.ts';
-import { othersTurn, walkLog } from './replay.ts';
+import { walkLog } from './replay.ts';
 import { attachmentNamedBy, scrubbedLine } from './scrub-line.ts';
 import { openSegment } from './segment-files.ts';
 import type { StoreParts } from './store-parts.ts';

@@ -1,4 +1,5 @@
 import type { StoreFault } from '../core/backend.ts';
+import { othersTurn } from '../platform/timers.ts';
 import { ArchiveFile } from './archive-file.ts';
 import { INDEX } from './index-keys.ts';
 import { findManifest } from './manifest.ts';
@@ -8,7 +9,7 @@ import { archiveName, archiveNumbers, LAYOUT } from './layout.ts';
 import { unpackPlace } from './place.ts';
 import { LOG_START } from './position.ts';
 import type { Position } from './position.ts';
-import { othersTurn, walkLog } from './replay.ts';
+import { walkLog } from './replay.ts';
 import { placeName } from './segments.ts';
 import { openArchive } from './segment-files.ts';
 import { IndexDamage } from './store-error.ts';

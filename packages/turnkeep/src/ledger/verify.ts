@@ -4,7 +4,7 @@ import type { ConversationId, NamespaceId } from '../core/ids.ts';
 import { isShelf, SHELVES } from '../core/shelf.ts';
 import { verifyConversation } from '../core/verify.ts';
 import type { Fault, VerifyCursor } from '../core/verify.ts';
-import { afterPoll } from '../platform/timers.ts';
+import { othersTurn } from '../platform/timers.ts';
 import { assertNotAborted } from './abort.ts';
 import type { Access } from './access.ts';
 import { abortSignal, assertChecked, callback } from './given.ts';
@@ -136,9 +136,7 @@ async function* steps(
     yield step;
     cursor = step.next ?? undefined;
     // Each slice is a step of its own for the event loop, so that others get their turn.
-    await new Promise<void>((resolve) => {
-      afterPoll(resolve);
-    });
+    await othersTurn();
   } while (cursor);
 }
 

@@ -3,6 +3,13 @@ export function afterPoll(work: () => void): void {
   setImmediate(work);
 }
 
+/** Resolves once the others have had their turn: see {@link afterPoll}. */
+export function othersTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    afterPoll(resolve);
+  });
+}
+
 /** Resolves after so many milliseconds, or once the signal is aborted. */
 export function pause(durationMs: number, signal?: AbortSignal): Promise<void> {
   if (signal?.aborted) return Promise.resolve();

@@ -1,5 +1,5 @@
 import { TurnkeepError } from '../core/errors.ts';
-import { afterPoll, pause } from '../platform/timers.ts';
+import { othersTurn, pause } from '../platform/timers.ts';
 import type { Session } from './driver.ts';
 import { driverFault } from './driver-errors.ts';
 import { endFailed } from './end-session.ts';
@@ -87,9 +87,7 @@ export class Lane {
   /** One group, or one conversation in line. */
   async #work(inLine: boolean): Promise<void> {
     // Whoever was answered a moment ago may send the next commit at once: it comes along.
-    await new Promise<void>((resolve) => {
-      afterPoll(resolve);
-    });
+    await othersTurn();
     let session: Session | undefined;
     try {
       session = await this.#parts.store.driver.connect();

@@ -2,7 +2,7 @@ import { realpathSync } from 'node:fs';
 import type { StoreFault } from '../core/backend.ts';
 import { TurnkeepError } from '../core/errors.ts';
 import { monotonicNow } from '../platform/clock.ts';
-import { afterPoll, pause } from '../platform/timers.ts';
+import { othersTurn, pause } from '../platform/timers.ts';
 import { Cooler } from './cooler.ts';
 import type { Database } from './driver.ts';
 import { driverFault } from './driver-errors.ts';
@@ -114,7 +114,7 @@ export class StoreService {
       const step = steps.next();
       if (step.done === true) return step.value;
       if (this.#cancelled.has(id) || this.#isClosing) return undefined;
-      await nextTurn();
+      await othersTurn();
     }
   }
 
@@ -130,7 +130,7 @@ export class StoreService {
       if (!isStill) this.#send({ kind: 'progress', id, done: moved });
       if (step.done === true) return moved;
       if (this.#cancelled.has(id) || this.#isClosing) return undefined;
-      await (isStill ? pause(COOL_STEP_MS) : nextTurn());
+      await (isStill ? pause(COOL_STEP_MS) : othersTurn());
     }
   }
 
@@ -161,7 +161,7 @@ export class StoreService {
     for (;;) {
       if (this.#feeder.step(this.#neededIndex()) === 'ended' || this.#cancelled.has(id) || this.#isClosing)
         return undefined;
-      await nextTurn();
+      await othersTurn();
     }
   }
 
@@ -275,10 +275,4 @@ export class StoreService {
 /** Beside the file itself, whatever links lead to it: of one store there is one index, or an erasure would miss the other. */
 function searchPath({ path }: StoreFile): string {
   return `${realpathSync(path)}-search`;
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => {
-    afterPoll(resolve);
-  });
 }

@@ -1,6 +1,6 @@
 import { TurnkeepError } from '../core/errors.ts';
 import { monotonicNow } from '../platform/clock.ts';
-import { afterPoll, pause, sleep } from '../platform/timers.ts';
+import { othersTurn, pause, sleep } from '../platform/timers.ts';
 import type { Answer, GroupWriter } from './group-writer.ts';
 import { failed } from './writer-messages.ts';
 import type { CommitJob, Outcome } from './writer-messages.ts';
@@ -77,9 +77,7 @@ export class WriterQueue {
   async #run(): Promise<void> {
     while (this.#waiting.length + this.#exclusive.length > 0) {
       if (await this.#lock()) this.#step();
-      await new Promise<void>((resolve) => {
-        afterPoll(resolve);
-      });
+      await othersTurn();
     }
   }
 

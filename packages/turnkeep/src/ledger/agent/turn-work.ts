@@ -6,7 +6,7 @@ import type { Json } from '../../core/json.ts';
 import { readInterrupt, readStep, readSteps } from '../../core/read/agent.ts';
 import type { Interrupt, Step } from '../../core/read/agent.ts';
 import type { Receipt } from '../../core/receipt.ts';
-import { afterPoll } from '../../platform/timers.ts';
+import { othersTurn } from '../../platform/timers.ts';
 import type { ConversationAccess } from '../conversation-access.ts';
 import type { DraftWriter } from './draft.ts';
 import { messageOf } from './message-of.ts';
@@ -133,7 +133,7 @@ export class TurnWork {
   async settled(): Promise<void> {
     while (this.#pending.size > 0) {
       await Promise.allSettled(this.#pending);
-      await new Promise<void>((resolve) => afterPoll(resolve));
+      await othersTurn();
     }
   }
 

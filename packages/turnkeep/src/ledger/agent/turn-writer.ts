@@ -2,7 +2,7 @@ import type { Change, Expect } from '../../core/change.ts';
 import { TurnkeepError } from '../../core/errors.ts';
 import type { CommitId } from '../../core/ids.ts';
 import type { Receipt } from '../../core/receipt.ts';
-import { afterPoll } from '../../platform/timers.ts';
+import { othersTurn } from '../../platform/timers.ts';
 import type { ConversationAccess } from '../conversation-access.ts';
 import type { Hold } from './hold.ts';
 import { persist } from './persist.ts';
@@ -42,7 +42,7 @@ export class TurnWriter {
   /** Waits for what is being written, and for whoever waits for that. */
   async idle(): Promise<void> {
     await this.#last;
-    await new Promise<void>((resolve) => afterPoll(resolve));
+    await othersTurn();
   }
 
   /** Nothing is written any more. */
