@@ -21,17 +21,15 @@ import { callsOf } from '../core/message.ts';
 import type { NewMessage, Part } from '../core/message.ts';
 import { readInterrupt, readInterrupts, readRun, readSteps } from '../core/read/agent.ts';
 import type { Interrupt, Run, Step } from '../core/read/agent.ts';
-import { graphTurns } from '../core/read/graph.ts';
-import type { GraphTurn } from '../core/read/graph.ts';
-import { conversationInfo, preview } from '../core/read/listing.ts';
+import { conversationInfo } from '../core/read/listing.ts';
 import type { ConversationInfo } from '../core/read/listing.ts';
-import { lookUpMessage, lookUpOfDamage, readMessage, readMessageOr } from '../core/read/message.ts';
+import { lookUpMessage, lookUpOfDamage, readMessageOr } from '../core/read/message.ts';
 import type { Message, MessageLookup } from '../core/read/message.ts';
 import { placedPage } from '../core/read/pages.ts';
 import type { PagePin } from '../core/read/pages.ts';
 import { readState, readSummary } from '../core/read/state.ts';
 import type { Summary, WorkingState } from '../core/read/state.ts';
-import { assertVersion, headAtVersion, readBindings, readOperation, readSiblings } from '../core/read/turns.ts';
+import { headAtVersion, readBindings, readOperation, readSiblings } from '../core/read/turns.ts';
 import type { Binding, Operation, Sibling } from '../core/read/turns.ts';
 import { placedWindow } from '../core/read/window.ts';
 import type { Receipt } from '../core/receipt.ts';
@@ -68,8 +66,10 @@ import type { OperatorSettings } from './operator/operator.ts';
 import { assertPageLimit } from './page-limit.ts';
 import { pathOf } from './path-reads.ts';
 import type { PathOptions } from './path-reads.ts';
+import { readGraph } from './graph.ts';
 import { GRAPH, INFO, PAGE, READ, WINDOW } from './readings.ts';
 import type {
+  GraphOptions,
   LabelledTurn,
   MessagePage,
   MessageWindow,
@@ -398,14 +398,13 @@ export class Conversation {
     return this.#access.view(({ tree, bodies }) => lookUpMessage(tree, bodies, messageId)).catch(lookUpOfDamage);
   }
 
-  /** The tree: every turn that the conversation sees, with the first words of each. */
-  async graph(options: { readonly atVersion?: number | undefined } = {}): Promise<readonly LabelledTurn[]> {
+  /**
+   * The tree: every turn that the conversation sees, in one reading, with the first words of each. The words of many turns
+   * are read in slices, as they are by then: those that are redacted meanwhile are not told any more.
+   */
+  async graph(options: GraphOptions = {}): Promise<readonly LabelledTurn[]> {
     assertChecked(options, GRAPH);
-    const { atVersion } = options;
-    return this.#access.view((view) => {
-      if (atVersion !== undefined) assertVersion(view.tree, atVersion, 'atVersion');
-      return graphTurns(view.tree, atVersion).map((turn) => ({ ...turn, label: labelOf(view, turn) }));
-    });
+    return readGraph(this.#access, options);
   }
 
   /** The turns under the same parent, by ordinal. */
@@ -537,9 +536,4 @@ function pendingPrompts({ tree }: View, pin: PagePin): readonly PlacedMessage[] 
 /** True where the turn goes on from the whole leaf, not from a message within it. */
 function isBehind(turn: TurnRow, leaf: TurnId | null): boolean {
   return turn.parentTurnId === leaf && turn.parentMessageId === null;
-}
-
-function labelOf(view: View, turn: GraphTurn): string {
-  const first = messagesAt(view.tree, turn.conversationId, turn.branch, turn.position)[0];
-  return first ? preview(readMessage(view.tree, view.bodies, first)) : '';
 }

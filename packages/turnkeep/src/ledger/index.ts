@@ -28,7 +28,7 @@ export type { Checkpoints } from './checkpoints.ts';
 export type { CollectOptions } from './collect.ts';
 export type { Commitments } from './commitments.ts';
 export type { Conversation } from './conversation.ts';
-export type { DamageOptions, LabelledTurn, MessagePage, MessageWindow, PastHead } from './readings.ts';
+export type { DamageOptions, GraphOptions, LabelledTurn, MessagePage, MessageWindow, PastHead } from './readings.ts';
 export type * from './context/index.ts';
 export { examineStore } from './doctor.ts';
 export type { Examination } from './examine-backend.ts';

@@ -1,7 +1,7 @@
 import type { TurnId } from '../core/ids.ts';
 import type { GraphTurn } from '../core/read/graph.ts';
 import type { DamagedMessages, Message } from '../core/read/message.ts';
-import { anything, idOrNull, oneOf, text } from './given.ts';
+import { abortSignal, anything, idOrNull, oneOf, text } from './given.ts';
 import type { Checks } from './given.ts';
 import { PATH } from './path-reads.ts';
 import type { PathOptions } from './path-reads.ts';
@@ -40,12 +40,19 @@ export interface ReadOptions extends PathOptions, DamageOptions {
   readonly pageSize?: number | undefined;
 }
 
+/** Which tree. */
+export interface GraphOptions {
+  /** As it was after this version of the conversation. Absent: as it is. */
+  readonly atVersion?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
 const DAMAGE: Checks<DamageOptions> = { damaged: oneOf('refuse', 'mark') };
 // Counts and cursors have errors of their own.
 export const WINDOW: Checks<WindowOptions> = { ...DAMAGE, before: anything, leaf: idOrNull };
 export const PAGE: Checks<PageOptions> = { ...PATH, ...DAMAGE, after: anything, limit: anything };
 export const READ: Checks<ReadOptions> = { ...PATH, ...DAMAGE, pageSize: anything };
-export const GRAPH: Checks<{ readonly atVersion?: number | undefined }> = { atVersion: anything };
+export const GRAPH: Checks<GraphOptions> = { atVersion: anything, signal: abortSignal };
 export const INFO: Checks<{ readonly reader?: string | undefined }> = { reader: text };
 
 /** A page of a path, root first. */

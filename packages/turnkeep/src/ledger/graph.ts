@@ -1,0 +1,37 @@
+import { graphTurns } from '../core/read/graph.ts';
+import type { GraphTurn } from '../core/read/graph.ts';
+import { preview } from '../core/read/listing.ts';
+import { readMessage } from '../core/read/message.ts';
+import { assertVersion } from '../core/read/turns.ts';
+import { messagesAt } from '../core/tree/messages.ts';
+import { othersTurn } from '../platform/timers.ts';
+import { assertNotAborted } from './abort.ts';
+import type { View } from './access.ts';
+import type { ConversationAccess } from './conversation-access.ts';
+import type { GraphOptions, LabelledTurn } from './readings.ts';
+
+/** Turns whose first words are read at a time: some 20 ms, in which nothing else of the process goes on. */
+const SLICE = 200;
+
+/** The tree as one reading found it; the words of its turns by further ones, with everybody else's turn between them. */
+export async function readGraph(access: ConversationAccess, options: GraphOptions): Promise<readonly LabelledTurn[]> {
+  const { atVersion, signal } = options;
+  assertNotAborted(signal);
+  const turns = await access.view(({ tree }) => {
+    if (atVersion !== undefined) assertVersion(tree, atVersion, 'atVersion');
+    return graphTurns(tree, atVersion);
+  });
+  const labelled: LabelledTurn[] = [];
+  for (let at = 0; at < turns.length; at += SLICE) {
+    if (at > 0) await othersTurn();
+    assertNotAborted(signal);
+    const slice = turns.slice(at, at + SLICE);
+    labelled.push(...(await access.view((view) => slice.map((turn) => ({ ...turn, label: labelOf(view, turn) })))));
+  }
+  return labelled;
+}
+
+function labelOf(view: View, turn: GraphTurn): string {
+  const first = messagesAt(view.tree, turn.conversationId, turn.branch, turn.position)[0];
+  return first ? preview(readMessage(view.tree, view.bodies, first)) : '';
+}
