@@ -10,9 +10,25 @@ const PARTS = [
   { type: 'tool_result', callId: 'c', status: 'ok', content: [{ type: 'text' }] },
   { type: 'file', mediaType: 'a/b', source: { attachment: 'x' } },
 ];
+const PROTO: unknown = JSON.parse('{"__proto__":{"x":1}}');
 const VALUES: readonly unknown[] = [
-  ...[undefined, null, true, 0, -1, 0.5, 2 ** 53, '', ' ', 'a', 'a\0', '\ud83d', 'x'.repeat(70_000)],
-  ...[[], {}, [[]], PARTS, [PARTS[0]], [PARTS[1]], [PARTS[2]], JSON.parse('{"__proto__":{"x":1}}')],
+  undefined,
+  null,
+  true,
+  0,
+  0.5,
+  2 ** 53,
+  '',
+  ' ',
+  'a\0',
+  '\ud83d',
+  'x'.repeat(70_000),
+  [],
+  {},
+  [[]],
+  PROTO,
+  ...PARTS.map((part) => [part]),
+  PARTS,
 ];
 
 /** All places of a value: the steps to each member and item. */
@@ -26,7 +42,7 @@ function put(value: unknown, steps: readonly string[], wanted: unknown): unknown
   const [step, ...deeper] = steps;
   if (step === undefined) return wanted;
   if (typeof value !== 'object' || value === null) return value;
-  const copy: Record<string, unknown> = Array.isArray(value) ? ([...value] as never) : { ...value };
+  const copy = structuredClone(value) as Record<string, unknown>; // or a list, whose items have names as well
   copy[step] = put(copy[step], deeper, wanted);
   return copy;
 }
@@ -56,6 +72,6 @@ test('every shape compiles, and says yes to what it says yes to when it is not c
     }),
     { numRuns: runs },
   );
-  for (const kind of kinds) expect(compiled.get(kind)?.validate(KINDS[kind].change), kind).toBe(true);
+  expect(kinds.filter((kind) => compiled.get(kind)?.validate(KINDS[kind].change) !== true)).toEqual([]);
   expect(accepted / runs).toBeGreaterThan(0.05);
 });
