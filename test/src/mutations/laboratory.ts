@@ -37,7 +37,7 @@ export class Laboratory {
   constructor() {
     mkdirSync(join(this.#folder, LIBRARY), { recursive: true });
     cpSync(DIST, join(this.#folder, LIBRARY, 'dist'), { recursive: true });
-    for (const file of ['vitest.config.mjs', join(LIBRARY, 'package.json')]) {
+    for (const file of ['vitest.config.mjs', 'scripts/property-seed.mjs', join(LIBRARY, 'package.json')]) {
       cpSync(join(ROOT, file), join(this.#folder, file));
     }
     this.#linkPackages('.');

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { CATALOGUE } from './catalogue/index.ts';
 import { mutated } from './mutation.ts';
-import { DIST, testFilesOf } from './laboratory.ts';
+import type { Mutation } from './mutation.ts';
+import { DIST, Laboratory, testFilesOf } from './laboratory.ts';
 
 test('every mutation finds its code, once, in the compiled core', () => {
   const lost = CATALOGUE.filter(
@@ -42,4 +43,16 @@ test('a mutation is made where it says, whatever the white space', () => {
   expect(mutated(code, { ...mutation, find: 'if (a) return 1', replace: '' })).toBe(';\nif (b)\n    return 1;\n');
   expect(mutated(code, { ...mutation, find: 'return 3' })).toBeUndefined();
   expect(mutated(code, { ...mutation, after: 'if (c)' })).toBeUndefined();
+});
+
+test('in a laboratory the tests are green until something is broken, and green again after', async () => {
+  const mutation = CATALOGUE.find(({ file }) => file === 'core/read/graph.js') as Mutation; // there are some
+  const laboratory = new Laboratory();
+  try {
+    expect(await laboratory.run(testFilesOf(mutation))).toBe('survived');
+    expect(await laboratory.try(mutation)).toBe('killed');
+    expect(await laboratory.run(testFilesOf(mutation))).toBe('survived');
+  } finally {
+    laboratory.close();
+  }
 });
