@@ -28,12 +28,12 @@ await chat.commitments.add({ content: 'book the night train' });
 
 // An edit stands beside what it edits, under the same parent: here the conversation itself.
 let { graphRevision } = await chat.info();
-const edited = await chat.submit({ parent: null, prompt: text('Plan a trip to Oslo.') }, { expect: { graphRevision } });
+const edited = await chat.edit(first.turnId, { prompt: text('Plan a trip to Oslo.') }, { expect: { graphRevision } });
 await answer(edited.turnId, 'Oslo: two days.');
 
 // A regeneration asks the same prompt again.
 ({ graphRevision } = await chat.info());
-const again = await chat.submit({ parent: null, samePromptAs: edited.turnId }, { expect: { graphRevision } });
+const again = await chat.regenerate(edited.turnId, {}, { expect: { graphRevision } });
 await answer(again.turnId, 'Oslo: two days by ferry.');
 
 const siblings = await chat.siblings(first.turnId);

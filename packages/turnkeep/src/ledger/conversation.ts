@@ -57,6 +57,8 @@ import { summarized } from './context/summarize.ts';
 import type { SummarizeOptions, Summarizer } from './context/summarize.ts';
 import { ConversationAccess } from './conversation-access.ts';
 import { decodeCursor, encodeCursor, pageCursor, windowCursor } from './cursor.ts';
+import { parentBeside } from './edits.ts';
+import type { Edit, Regeneration, StartingTurn } from './edits.ts';
 import { Inputs, submissionOf, submittedTurn } from './inputs.ts';
 import type { QueuedInput, SubmittedTurn } from './inputs.ts';
 import { assertList } from './list.ts';
@@ -66,7 +68,7 @@ import type { OperatorSettings } from './operator/operator.ts';
 import { assertPageLimit } from './page-limit.ts';
 import { pathOf } from './path-reads.ts';
 import type { PathOptions } from './path-reads.ts';
-import { readGraph } from './graph.ts';
+import { readGraph, readTurn } from './graph.ts';
 import { GRAPH, INFO, PAGE, READ, WINDOW } from './readings.ts';
 import type {
   GraphOptions,
@@ -87,9 +89,6 @@ import { ConversationUsage } from './usage.ts';
 import { watchConversation } from './watch.ts';
 import type { ConversationEvent, WatchOptions } from './watch.ts';
 import { assertChecked, assertObject } from './given.ts';
-
-/** A submit that starts a turn or is refused. */
-type StartingTurn = Omit<TurnSubmit, 'kind' | 'whenBusy'> & { readonly whenBusy?: 'reject' | 'interrupt' | undefined };
 
 /**
  * One conversation. A method that writes is one commit; a method that reads is one consistent snapshot. The handle holds
@@ -175,6 +174,22 @@ export class Conversation {
     const receipt = await this.commit([{ ...turn, kind: 'turn.submit' }], options);
     const mayWait = turn.whenBusy === 'enqueue' || turn.whenBusy === 'steer';
     return mayWait ? submissionOf(receipt) : submittedTurn(receipt);
+  }
+
+  /**
+   * Submits other words for a turn: a new turn beside it, under the same parent; what stood there stays a branch of its
+   * own. `expect.graphRevision` says which tree the caller saw. `resume` runs an agent at it.
+   */
+  async edit(turnId: TurnId, turn: Edit, options: WriteOptions): Promise<SubmittedTurn> {
+    assertId(turnId, 'turnId');
+    return this.submit({ ...turn, parent: await parentBeside(this.#access, turnId, turn) }, options);
+  }
+
+  /** As {@link edit}, with the words of the turn itself: they are asked again. */
+  async regenerate(turnId: TurnId, turn: Regeneration, options: WriteOptions): Promise<SubmittedTurn> {
+    assertId(turnId, 'turnId');
+    const parent = await parentBeside(this.#access, turnId, turn);
+    return this.submit({ ...turn, parent, samePromptAs: turnId }, options);
   }
 
   /** A completed turn with its messages, in one commit. */
@@ -405,6 +420,12 @@ export class Conversation {
   async graph(options: GraphOptions = {}): Promise<readonly LabelledTurn[]> {
     assertChecked(options, GRAPH);
     return readGraph(this.#access, options);
+  }
+
+  /** A turn that the conversation sees, as in {@link graph}; `undefined` where there is none. */
+  async turn(turnId: TurnId): Promise<LabelledTurn | undefined> {
+    assertId(turnId, 'turnId');
+    return readTurn(this.#access, turnId);
   }
 
   /** The turns under the same parent, by ordinal. */

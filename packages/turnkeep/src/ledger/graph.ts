@@ -1,4 +1,5 @@
-import { graphTurns } from '../core/read/graph.ts';
+import type { TurnId } from '../core/ids.ts';
+import { graphTurnOf, graphTurns } from '../core/read/graph.ts';
 import type { GraphTurn } from '../core/read/graph.ts';
 import { preview } from '../core/read/listing.ts';
 import { readMessage } from '../core/read/message.ts';
@@ -26,12 +27,20 @@ export async function readGraph(access: ConversationAccess, options: GraphOption
     if (at > 0) await othersTurn();
     assertNotAborted(signal);
     const slice = turns.slice(at, at + SLICE);
-    labelled.push(...(await access.view((view) => slice.map((turn) => ({ ...turn, label: labelOf(view, turn) })))));
+    labelled.push(...(await access.view((view) => slice.map((turn) => labelledTurn(view, turn)))));
   }
   return labelled;
 }
 
-function labelOf(view: View, turn: GraphTurn): string {
+/** One turn of the tree, at a cost that does not grow with it. */
+export async function readTurn(access: ConversationAccess, turnId: TurnId): Promise<LabelledTurn | undefined> {
+  return access.view((view) => {
+    const turn = graphTurnOf(view.tree, turnId);
+    return turn && labelledTurn(view, turn);
+  });
+}
+
+function labelledTurn(view: View, turn: GraphTurn): LabelledTurn {
   const first = messagesAt(view.tree, turn.conversationId, turn.branch, turn.position)[0];
-  return first ? preview(readMessage(view.tree, view.bodies, first)) : '';
+  return { ...turn, label: first ? preview(readMessage(view.tree, view.bodies, first)) : '' };
 }

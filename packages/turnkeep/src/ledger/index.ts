@@ -32,6 +32,7 @@ export type { DamageOptions, GraphOptions, LabelledTurn, MessagePage, MessageWin
 export type * from './context/index.ts';
 export { examineStore } from './doctor.ts';
 export type { Examination } from './examine-backend.ts';
+export type { Edit, Regeneration, StartingTurn } from './edits.ts';
 export type { EraseSubjectOptions, SubjectErasure } from './erase-subject.ts';
 export type { Answered, AnswerOptions, OpenInterrupt } from './interrupts.ts';
 export type { DeliveredInput, Inputs, QueuedInput, SubmittedTurn } from './inputs.ts';

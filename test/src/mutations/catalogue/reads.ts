@@ -137,6 +137,20 @@ export const READS: readonly Mutation[] = [
     tests: ['read/graph'],
   },
   {
+    file: 'core/read/graph.js',
+    breaks: 'what stands beside a rewind goes on from the whole turn',
+    find: 'if (parentMessageId !== null)',
+    replace: 'if (false)',
+    tests: ['read/graph'],
+  },
+  {
+    file: 'core/read/graph.js',
+    breaks: 'an inherited turn is not found by its id',
+    find: 'const found = findInherited(tree, turnId)',
+    replace: 'const found = undefined',
+    tests: ['read/graph'],
+  },
+  {
     file: 'core/read/listing.js',
     breaks: 'unread messages are those that were read',
     find: 'head.lastSequence - readThrough(bodies, head, reader)',

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { advance, fork, submit, turn } from '../changes.testkit.ts';
 import { commit, given } from '../story.testkit.ts';
-import { graphTurns } from './graph.ts';
+import { graphTurnOf, graphTurns, parentOf } from './graph.ts';
+import type { GraphTurn } from './graph.ts';
 
 describe('the tree', () => {
   const story = given(
@@ -41,5 +42,21 @@ describe('the tree', () => {
       ['a', 'c'],
       ['f', 'fork'],
     ]);
+  });
+
+  test('finds each turn by its id, an inherited one too, and none beyond the cut', () => {
+    for (const conversationId of ['c', 'fork']) {
+      const { tree } = story.seen(conversationId);
+      for (const turn of graphTurns(tree)) expect(graphTurnOf(tree, turn.turnId)).toEqual(turn);
+    }
+    expect(graphTurnOf(story.seen('fork').tree, 'm')).toBeUndefined();
+    expect(graphTurnOf(story.seen().tree, 'f')).toBeUndefined();
+  });
+
+  test('names what a turn stands under as a new turn would', () => {
+    story.write(commit(...turn('r', [], { parent: { messageId: 'a.q' } })).expecting({ graphRevision: 6 }));
+    const { tree } = story.seen();
+    const parents = ['z', 'm', 'r'].map((turnId) => parentOf(graphTurnOf(tree, turnId) as GraphTurn));
+    expect(parents).toEqual([null, { turnId: 'z' }, { messageId: 'a.q' }]);
   });
 });

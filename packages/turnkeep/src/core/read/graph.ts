@@ -1,10 +1,10 @@
-import type { TurnState, SiblingReason } from '../change.ts';
+import type { Parent, SiblingReason, TurnState } from '../change.ts';
 import type { ConversationId, MessageId, TurnId } from '../ids.ts';
 import { KEYS, TABLES, numbersIn, prefixEnd } from '../keys.ts';
 import { isBefore, unpackTurn } from '../rows.ts';
 import type { TurnRow } from '../rows.ts';
-import { inheritedSegments, scanPrefix, turnAt } from '../tree/path.ts';
-import type { Tree } from '../tree/path.ts';
+import { findInherited, inheritedSegments, ownTurn, scanPrefix, turnAt } from '../tree/path.ts';
+import type { Segment, Tree } from '../tree/path.ts';
 
 /** A turn of the tree. */
 export interface GraphTurn {
@@ -25,6 +25,22 @@ export interface GraphTurn {
 /** The turns that a conversation sees, inherited ones first, each after its parent; as of `version` where one is given. */
 export function graphTurns(tree: Tree, version?: number): readonly GraphTurn[] {
   return [...inheritedTurns(tree), ...ownTurns(tree, version)];
+}
+
+/** A turn that the conversation sees, its own or an inherited one, found by its id alone. */
+export function graphTurnOf(tree: Tree, turnId: TurnId): GraphTurn | undefined {
+  const own = ownTurn(tree, turnId);
+  if (own) return graphTurn(tree.head.conversationId, own.branch, own.position, own.row, own.row.state);
+  const found = findInherited(tree, turnId);
+  if (!found) return undefined;
+  const { owner, branch } = found.segments[found.at] as Segment;
+  return graphTurn(owner, branch, found.position, found.turn, found.turn.state);
+}
+
+/** What a turn stands under, as a new turn names it. */
+export function parentOf({ parentTurnId, parentMessageId }: GraphTurn): Parent {
+  if (parentMessageId !== null) return { messageId: parentMessageId };
+  return parentTurnId === null ? null : { turnId: parentTurnId };
 }
 
 function* inheritedTurns(tree: Tree): Generator<GraphTurn> {
