@@ -17,6 +17,7 @@ import type { Finding } from '../core/finding.ts';
 import { isTurnkeepError, TurnkeepError } from '../core/errors.ts';
 import type { ConversationId, NamespaceId } from '../core/ids.ts';
 import type { Receipt } from '../core/receipt.ts';
+import { calledFrom } from '../platform/caller.ts';
 import type { Processes } from '../platform/processes.ts';
 import { ScratchFiles } from '../platform/scratch-files.ts';
 import { examineJournal } from './examine.ts';
@@ -117,9 +118,13 @@ export class JournalBackend implements Backend {
   async commit(envelope: Envelope, signal?: AbortSignal): Promise<Receipt> {
     this.#assertOpen(signal);
     this.#writer();
-    const receipt = await this.#queue.push(envelope, signal);
-    this.#cooler?.wrote(envelope.commit.namespace, receipt);
-    return receipt;
+    try {
+      const receipt = await this.#queue.push(envelope, signal);
+      this.#cooler?.wrote(envelope.commit.namespace, receipt);
+      return receipt;
+    } catch (error) {
+      throw calledFrom(error);
+    }
   }
 
   async read<Result>(namespace: NamespaceId, reading: (rows: RowReader) => Result): Promise<Result> {

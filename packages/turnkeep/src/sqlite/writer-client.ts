@@ -3,6 +3,7 @@ import type { Envelope } from '../core/backend.ts';
 import { errorFromData, TurnkeepError } from '../core/errors.ts';
 import { LIMITS } from '../core/limits.ts';
 import type { Receipt } from '../core/receipt.ts';
+import { calledFrom } from '../platform/caller.ts';
 import { threadOptions } from '../platform/thread-options.ts';
 import { afterPoll } from '../platform/timers.ts';
 import type { BlobCall, BlobStep } from './blobs.ts';
@@ -83,6 +84,8 @@ export class WriterClient {
     try {
       const outcome = await this.#await(job, envelope, () => this.#enqueue(job, envelope));
       if ('receipt' in outcome) return outcome.receipt;
+    } catch (error) {
+      throw calledFrom(error);
     } finally {
       signal?.removeEventListener('abort', abort);
     }
