@@ -13,7 +13,14 @@ import { joinParts } from './draft.ts';
 import { messageOf } from './message-of.ts';
 import { assertReconciled } from './reconciled.ts';
 import type { Reconciled } from './reconciled.ts';
-import { assertCancellation, assertCompletion, assertModel, assertStep, assertTool } from './turn-options.ts';
+import {
+  assertAnswer,
+  assertCancellation,
+  assertCompletion,
+  assertModel,
+  assertStep,
+  assertTool,
+} from './turn-options.ts';
 import type {
   CallUsage,
   Cancellation,
@@ -97,7 +104,7 @@ export class AgentTurn {
 
   async #ask(key: string, call: ModelCall, { message, usage }: ModelOptions): Promise<Recorded<readonly Part[]>> {
     this.#work.draft.drop();
-    const parts = await this.#work.ownCalls.of(key, await this.#collect(call));
+    const parts = await this.#work.ownCalls.of(key, await this.#collect(key, call));
     const answer = (more: readonly Change[]) => this.#said({ ...message, role: 'assistant', parts }, parts, more);
     // What the call cost is no reason to lose what it said.
     const withoutUsage = (problem: Error): Recorded<readonly Part[]> => ({ ...answer([]), problem });
@@ -253,9 +260,9 @@ export class AgentTurn {
     }
   }
 
-  async #collect(call: ModelCall): Promise<readonly Part[]> {
-    const answered = call(this.signal);
-    const pieces = answered instanceof Promise ? await answered : answered;
+  async #collect(key: string, call: ModelCall): Promise<readonly Part[]> {
+    const pieces = await call(this.signal);
+    assertAnswer(key, pieces);
     const parts: Part[] = [];
     for await (const one of pieces) {
       this.signal.throwIfAborted();

@@ -46,6 +46,18 @@ test('an option of a step, a model call or a tool that is none is refused with i
   expect(await said(conversation)).toEqual(['user: a question']);
 });
 
+test('a model that answers no parts is told so, and what it said in their place is no message', async () => {
+  for (const answer of [undefined, null, 'Found it.', { text: 'Found it.' }, 5]) {
+    const { conversation } = opened();
+    const agent: Agent = async (turn) => void (await turn.model('m', async () => wrong(answer)));
+    await expect(conversation.run(ASKED, agent, KEY)).rejects.toMatchObject({
+      code: 'invalid_value',
+      details: { path: 'model m', reason: 'a model answers parts: a list of them, or one after another' },
+    });
+    expect(await said(conversation)).toEqual(['user: a question']);
+  }
+});
+
 test('an end with an option that is none ends nothing, and hands the answer back', async () => {
   const { conversation } = opened();
   const messages = [{ role: 'assistant', parts: [text('costly')] }] as const;

@@ -1,4 +1,5 @@
 import type { Expect, UsageRecord } from '../../core/change.ts';
+import { TurnkeepError } from '../../core/errors.ts';
 import { assertId } from '../../core/ids.ts';
 import type { Json } from '../../core/json.ts';
 import type { MessageNotes, NewMessage, Part } from '../../core/message.ts';
@@ -81,6 +82,17 @@ export function assertModel(key: string, call: unknown, options: ModelOptions): 
   assertFits(call, callback, `model ${key}.call`);
   assertChecked(options, MODEL, `model ${key}.options`);
   assertNotes(options.message, `model ${key}.options.message`);
+}
+
+/** Throws `invalid_value` unless a model's answer is parts to go through: a text would be gone through letter by letter. */
+export function assertAnswer(key: string, answered: unknown): void {
+  const isIterable =
+    typeof answered === 'object' &&
+    answered !== null &&
+    (Symbol.asyncIterator in answered || Symbol.iterator in answered);
+  if (isIterable) return;
+  const reason = 'a model answers parts: a list of them, or one after another';
+  throw new TurnkeepError('invalid_value', { path: `model ${key}`, reason });
 }
 
 export function assertTool(callId: string, work: unknown, options: ToolOptions): void {
