@@ -52,6 +52,22 @@ describe('a commit of unknown origin', () => {
     expect(derivedId('msg', 'k'.repeat(81), 3, sha256)).toBe(`msg_${sha256('k'.repeat(81))}.3`);
   });
 
+  test('names the forms that a value may have where it has none of them', () => {
+    const file = { type: 'file', mediaType: 'text/plain', source: 'https://a.example' };
+    const cases: readonly (readonly [change: object, path: string, forms: string])[] = [
+      [{ kind: 'turn.submit', prompt: [], parent: 't' }, 'parent', '{ turnId }, { messageId } or null'],
+      [{ kind: 'commitment.resolve', which: 'words' }, 'which', '{ commitmentId } or { matching }'],
+      [append({ parts: [file] }), 'message.parts[0].source', '{ attachment }, { url } or { providerFile }'],
+      [{ kind: 'turn.submit' }, '', 'either prompt or samePromptAs'],
+      [{ kind: 'turn.submit', prompt: [], samePromptAs: 't' }, '', 'either prompt or samePromptAs'],
+    ];
+    for (const [change, path, forms] of cases) {
+      const place = ['commit.changes[0]', path].filter((step) => step !== '').join('.');
+      const refused = { code: 'invalid_value', path: place, reason: `${forms} is asked for` };
+      expect(refusal(plain([change]))).toEqual(refused);
+    }
+  });
+
   test('is refused where it does not have the shape, with the path of the part', () => {
     const cases: readonly (readonly [commit: unknown, path: string])[] = [
       [null, 'commit'],

@@ -120,11 +120,14 @@ const filePart = z.strictObject({
   type: z.literal('file'),
   mediaType: z.string(),
   name: z.string().optional(),
-  source: z.union([
-    z.strictObject({ attachment: z.string().regex(DIGEST, 'an attachment is named by the SHA-256 of its bytes') }),
-    z.strictObject({ url: z.string() }),
-    z.strictObject({ providerFile: z.record(z.string(), z.string()) }),
-  ]),
+  source: z.union(
+    [
+      z.strictObject({ attachment: z.string().regex(DIGEST, 'an attachment is named by the SHA-256 of its bytes') }),
+      z.strictObject({ url: z.string() }),
+      z.strictObject({ providerFile: z.record(z.string(), z.string()) }),
+    ],
+    '{ attachment }, { url } or { providerFile } is asked for',
+  ),
 });
 
 const sourcePart = z.strictObject({

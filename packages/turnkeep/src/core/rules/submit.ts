@@ -52,7 +52,10 @@ export const turnSubmit: Rule<'turn.submit'> = {
       taskId: id.optional(),
       whenBusy: z.enum(['reject', 'enqueue', 'steer', 'interrupt']).optional(),
     })
-    .refine((change) => (change.prompt === undefined) !== (change.samePromptAs === undefined), 'prompt or samePromptAs')
+    .refine(
+      (change) => (change.prompt === undefined) !== (change.samePromptAs === undefined),
+      'either prompt or samePromptAs is asked for',
+    )
     .refine(
       (change) => change.samePromptAs === undefined || OF_A_NEW_PROMPT.every((field) => change[field] === undefined),
       `samePromptAs brings the words of that turn, and its ${OF_A_NEW_PROMPT.join(', ')}`,

@@ -21,11 +21,10 @@ import type { Rule } from './rule.ts';
 import { hasStarted, isBusy, isLegalAdvance, isTerminal } from './turn-states.ts';
 
 /** A turn or a message to stand under. */
-export const parent: z.ZodType<Parent> = z.union([
-  z.null(),
-  z.strictObject({ turnId: id }),
-  z.strictObject({ messageId: id }),
-]);
+export const parent: z.ZodType<Parent> = z.union(
+  [z.null(), z.strictObject({ turnId: id }), z.strictObject({ messageId: id })],
+  '{ turnId }, { messageId } or null is asked for',
+);
 
 /** Naming a parent says that the caller saw the tree: it must say which one. */
 export function assertParentExpected(draft: Draft, named: Parent | undefined, path: string): void {
