@@ -1,4 +1,4 @@
-import { basename } from 'node:path';
+import { basename, sep } from 'node:path';
 import type { Traits } from '../../core/backend.ts';
 import type { ImportReport } from '../../interchange/index.ts';
 import { messageCount } from '../commands/import.ts';
@@ -128,8 +128,16 @@ export function* proved(colors: Colors, proof: Proof, traits: Traits): Generator
 export function* ending(colors: Colors, store: DemoStore, conversationId: string, proof: Proof): Generator<string> {
   yield '';
   if (!proof.holds) yield colors.red('The promise was broken. Please report this, with the file.');
-  const program = 'node packages/turnkeep/dist/cli/main.js';
+  const { demo, program } = callsFrom(import.meta.dirname);
   yield store.isKept
     ? colors.dim(`Look around: ${program} show ${safeLine(conversationId)} --store ${safeLine(store.url)}`)
-    : colors.dim('To keep the store and look around: npm start -- --store sqlite:demo.db');
+    : colors.dim(`To keep the store and look around: ${demo} --store sqlite:demo.db`);
+}
+
+/** How a person calls the demonstration and the program: where the package is installed, or in its repository. */
+export function callsFrom(directory: string): { readonly demo: string; readonly program: string } {
+  const isInstalled = directory.split(sep).includes('node_modules');
+  return isInstalled
+    ? { demo: 'npx turnkeep demo', program: 'npx turnkeep' }
+    : { demo: 'npm start --', program: 'node packages/turnkeep/dist/cli/main.js' };
 }
