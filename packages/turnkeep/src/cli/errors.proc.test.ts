@@ -39,7 +39,7 @@ test.each([
   [['ls', '--order', 'size'], '--order: one of activity, created'],
   [['ls', 'extra'], 'too many arguments'],
   [['show'], "missing required argument 'conversation'"],
-  [['ls', '--store', 'nosuch:place'], 'a store is memory:, sqlite:FILE, journal:DIRECTORY or postgres:'],
+  [['ls', '--store', 'nosuch:place'], '--store: a store is memory:, sqlite:FILE, journal:DIRECTORY or postgres:'],
   [['ls', '--store', 'memory:', '--namespace', '..'], 'a namespace is 1 to 128'],
   [['ls', '--store', 'memory:', '--limit', '1001'], 'pageRows'],
   [['ls', '--store', 'memory:', '--after', 'x'], 'Start again without --after'],
@@ -56,6 +56,13 @@ test.each([
   expect(JSON.parse(stderr)).toMatchObject({
     error: { code: expect.any(String) as string, details: {}, retry: expect.any(String) as string },
   });
+});
+
+test('a store that is none is told by where it was named, and not repeated: it may hold a password', async () => {
+  const { code, stderr } = await cli(['ls'], { TURNKEEP_STORE: 'postgress://ann:secret@db/x' });
+  expect(code).toBe(EXIT.usage);
+  expect(stderr).toContain('$TURNKEEP_STORE: a store is memory:, sqlite:FILE');
+  expect(stderr).not.toContain('secret');
 });
 
 test('no command at all is 2, with the help', async () => {

@@ -2,8 +2,11 @@ import { isTurnkeepError } from '../core/errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Namespace } from '../ledger/namespace.ts';
 import { openLedger } from '../ledger/open.ts';
+import type { OpenOptions } from '../ledger/open.ts';
+import { usageError } from './failure.ts';
 import type { Environment, Output, Progress } from './output.ts';
 import { assertStoreExists, prepareFolder, storePlace } from './store-place.ts';
+import type { StorePlace } from './store-place.ts';
 
 /** What surrounds a command: its streams, its environment and the wish that it stop. */
 export interface Shell {
@@ -32,9 +35,9 @@ export async function readStore<Result>(shell: Shell, options: CommonOptions, wo
   const place = storePlace(options.store, shell.env);
   assertStoreExists(place);
   return withLedger(shell, options, work, () =>
-    openLedger(place.url).catch((error: unknown) => {
+    openAt(place).catch((error: unknown) => {
       if (!isTurnkeepError(error, 'store_locked')) throw error;
-      return openLedger(place.url, { readOnly: true });
+      return openAt(place, { readOnly: true });
     }),
   );
 }
@@ -43,14 +46,24 @@ export async function readStore<Result>(shell: Shell, options: CommonOptions, wo
 export async function changeStore<Result>(shell: Shell, options: CommonOptions, work: Work<Result>): Promise<Result> {
   const place = storePlace(options.store, shell.env);
   assertStoreExists(place);
-  return withLedger(shell, options, work, () => openLedger(place.url));
+  return withLedger(shell, options, work, () => openAt(place));
 }
 
 /** Runs `work` on the store, which is made where there is none. */
 export async function writeStore<Result>(shell: Shell, options: CommonOptions, work: Work<Result>): Promise<Result> {
   const place = storePlace(options.store, shell.env);
   prepareFolder(place);
-  return withLedger(shell, options, work, () => openLedger(place.url));
+  return withLedger(shell, options, work, () => openAt(place));
+}
+
+/** Opens a store; where its name is none, that is told by where it stands: the name itself may hold a password. */
+async function openAt(place: StorePlace, options?: OpenOptions): Promise<Ledger> {
+  try {
+    return await openLedger(place.url, options);
+  } catch (error) {
+    if (!isTurnkeepError(error, 'invalid_value') || error.details.path !== 'url') throw error;
+    throw usageError(place.namedBy, error.details.reason);
+  }
 }
 
 async function withLedger<Result>(

@@ -12,14 +12,17 @@ const PRIVATE_FOLDER = 0o700;
 export interface StorePlace {
   readonly url: string;
   readonly isDefault: boolean;
+  /** What named it, as a person wrote it. */
+  readonly namedBy: '--store' | '$TURNKEEP_STORE';
 }
 
 /** The store to use: `--store`, else `TURNKEEP_STORE`, else a file in the user's data folder. */
 export function storePlace(option: string | undefined, env: Environment): StorePlace {
+  const namedBy = option === undefined ? '$TURNKEEP_STORE' : '--store';
   const named = option ?? (env['TURNKEEP_STORE'] || undefined);
   return named === undefined
-    ? { url: SQLITE + join(dataFolder(env), 'turnkeep', 'turnkeep.db'), isDefault: true }
-    : { url: named, isDefault: false };
+    ? { url: SQLITE + join(dataFolder(env), 'turnkeep', 'turnkeep.db'), isDefault: true, namedBy }
+    : { url: named, isDefault: false, namedBy };
 }
 
 /** `$XDG_DATA_HOME`, or `~/.local/share`; a relative one is ignored, as the XDG specification asks. */
