@@ -194,6 +194,7 @@ export class ConversationCommits {
     const messages = messagesOf(loaded, (row) => this.#source.tree.unitOf.get(row), {
       conversationId: this.#source.conversationId,
       unpaired: this.#source.tree.unpaired,
+      turnOfCall: (row, callId) => this.#turnOfCall(row, callId),
     });
     for (const [pack, built] of packsOf(messages).entries()) {
       const answer = yield* this.#commitPack(turn, rows, loaded, built, pack, start === 0 && pack === 0);
@@ -206,6 +207,11 @@ export class ConversationCommits {
     }
     this.#noteSplits(messages);
     return undefined;
+  }
+
+  #turnOfCall(row: Row, callId: string): string | undefined {
+    const call = this.#source.tree.unitOf.get(row)?.turn.calls.get(callId);
+    return call && this.#turnOf.get(call.row);
   }
 
   #noteSplits(messages: readonly BuiltMessage[]): void {

@@ -13,7 +13,9 @@ interface Draw {
     | 'meta'
     | 'says'
     | 'calls'
+    | 'calls two'
     | 'result'
+    | 'results of two'
     | 'system'
     | 'progress'
     | 'boundary'
@@ -32,8 +34,10 @@ const draw: fc.Arbitrary<Draw> = fc.record({
     'says',
     'calls',
     'calls',
+    'calls two',
     'result',
     'result',
+    'results of two',
     'system',
     'progress',
     'boundary',
@@ -57,6 +61,13 @@ const session = fc.array(fc.tuple(draw, fc.boolean(), fc.boolean()), { minLength
   return rows;
 });
 
+const call = (which: number): JsonObject => ({ type: 'tool_use', id: `call_${which % 5}`, name: 'Read', input: {} });
+const answer = (which: number): JsonObject => ({
+  type: 'tool_result',
+  tool_use_id: `call_${which % 5}`,
+  content: 'done',
+});
+
 function rowOf({ kind, id, parent, which }: Draw, before: readonly JsonObject[]): JsonObject {
   switch (kind) {
     case 'user':
@@ -71,6 +82,10 @@ function rowOf({ kind, id, parent, which }: Draw, before: readonly JsonObject[])
       return write.result(id, parent, `call_${which}`, which === 0 ? null : [{ type: 'text', text: 'x' }], {
         toolUseResult: { which },
       });
+    case 'calls two':
+      return write.assistant(id, parent, `msg_${which}`, [call(which), { type: 'text', text: 'and' }, call(which + 1)]);
+    case 'results of two':
+      return write.user(id, parent, [answer(which), answer(which + 1)]);
     case 'system':
       return write.system(id, parent, 'local_command', which > 2 ? { content: 'printed' } : {});
     case 'progress':

@@ -42,6 +42,8 @@ export interface BuiltMessage {
 export interface MessageContext {
   readonly conversationId: string;
   readonly unpaired: ReadonlyMap<Row, ReadonlySet<string>>;
+  /** The turn in which the store has a call that a row answers; nothing where it comes with the row. */
+  readonly turnOfCall: (row: Row, callId: string) => string | undefined;
 }
 
 /** A row's parts and what is kept beside them. */
@@ -257,8 +259,9 @@ function built(group: readonly Piece[], context: MessageContext): readonly Built
   const { calls, answers } = callsOf(whole.parts);
   const isSmall = whole.parts.length <= LIMITS.messageParts && calls.length + answers.length <= LIMITS.messageCalls;
   const bytes = rows.reduce((sum, row) => sum + row.bytes, 0);
-  if (isSmall && bytes < LIMITS.recordBytes / 4) return [{ message: whole, rows }];
-  return partsApart(whole, isSmall).flatMap((message, at) =>
+  const cuts = turnCuts(whole.parts, (callId) => context.turnOfCall(rows[0] as Row, callId));
+  if (isSmall && cuts.length === 0 && bytes < LIMITS.recordBytes / 4) return [{ message: whole, rows }];
+  return partsApart(whole, isSmall ? cuts : [...cuts, ...limitCuts(whole.parts)]).flatMap((message, at) =>
     fitted(message, at === 0 ? group : []).map((fit, number) => ({
       message: fit,
       rows: at + number === 0 ? rows : [],
@@ -295,22 +298,34 @@ function asTexts(message: NewMessage, group: readonly Piece[]): NewMessage {
   return { ...message, parts, metadata: { ...(message.metadata as JsonObject), ...(rows.length > 0 ? { rows } : {}) } };
 }
 
-/** The message with at most as many parts and calls as one may have, and further ones that go on with it. */
-function partsApart(whole: NewMessage, isSmall: boolean): readonly NewMessage[] {
-  if (isSmall) return [whole];
-  const messages: NewMessage[] = [];
-  for (let at = 0; at < whole.parts.length; at += LIMITS.messageCalls) {
-    const parts = whole.parts.slice(at, at + LIMITS.messageCalls);
-    if (at === 0) messages.push({ ...whole, parts });
-    else
-      messages.push({
-        ...whole,
-        parts,
-        messageId: importedId('msg', whole.messageId ?? '', 'parts', String(at)),
-        metadata: { tool: TOOL, goesOnFrom: whole.messageId, at },
-      });
-  }
-  return messages;
+/** Before which results a message is to be cut, since one message answers calls of one turn. */
+function turnCuts(parts: readonly Part[], turnOfCall: (callId: string) => string | undefined): readonly number[] {
+  const results = parts.flatMap((part, at) =>
+    part.type === 'tool_result' ? [{ at, turnId: turnOfCall(part.callId) }] : [],
+  );
+  return results.filter(({ turnId }, nth) => nth > 0 && turnId !== results[nth - 1]?.turnId).map(({ at }) => at);
+}
+
+/** Where a message is to be cut so that no piece has more parts and calls than one may have. */
+function limitCuts(parts: readonly Part[]): readonly number[] {
+  const cuts: number[] = [];
+  for (let at = LIMITS.messageCalls; at < parts.length; at += LIMITS.messageCalls) cuts.push(at);
+  return cuts;
+}
+
+/** The message with its parts up to the first cut, and further ones that go on with it. */
+function partsApart(whole: NewMessage, cuts: readonly number[]): readonly NewMessage[] {
+  const starts = [...new Set([0, ...cuts])].sort((left, right) => left - right);
+  return starts.map((at, nth) => {
+    const parts = whole.parts.slice(at, starts[nth + 1]);
+    if (at === 0) return { ...whole, parts };
+    return {
+      ...whole,
+      parts,
+      messageId: importedId('msg', whole.messageId ?? '', 'parts', String(at)),
+      metadata: { tool: TOOL, goesOnFrom: whole.messageId, at },
+    };
+  });
 }
 
 /** What the importer calls this tool, in metadata and origins. */

@@ -85,6 +85,28 @@ test.each<[string, JsonObject[], string[], string[]]>([
     ['second_result'],
   ],
   [
+    'a row that answers calls of two messages',
+    [
+      write.user(1, null, 'q'),
+      write.calls(2, 1, 'm', 'A'),
+      write.calls(3, 2, 'n', 'B'),
+      write.user(4, 3, [answer('A'), answer('B')]),
+    ],
+    ['tool_call', 'tool_call', 'tool_result', 'tool_result'],
+    [],
+  ],
+  [
+    'a row that answers a call of this turn and one that came again in it, of another',
+    [
+      write.calls(1, null, 'm', 'B'),
+      write.calls(2, null, 'n', 'A'),
+      write.calls(3, 2, 'o', 'B'),
+      write.user(4, 1, [answer('A'), answer('B')]),
+    ],
+    ['tool_call', 'tool_result', 'tool_call'],
+    ['orphan_result'],
+  ],
+  [
     'calls whose ids differ in a lone surrogate',
     [
       write.user(1, null, 'q'),
@@ -97,6 +119,33 @@ test.each<[string, JsonObject[], string[], string[]]>([
   ],
 ])('%s refuses no row, and what pairs is paired', async (_, rows, pairs, notes) => {
   expect(await pairsOf(rows)).toEqual({ pairs, notes });
+});
+
+test.each([
+  ['between two calls', 2, ['A', 'B']],
+  ['between two calls, the second answered first', 2, ['B', 'A']],
+  ['after each of three calls', 2, ['A', 'B', 'C', 'A2']],
+])('a session that grew %s takes a row that answers them all', async (_, known, ids) => {
+  const calls = ids.toSorted().map((id, at) => write.calls(2 + at, 1 + at, `m${id}`, id));
+  const last = 1 + calls.length;
+  const rows = [
+    write.user(1, null, 'q'),
+    ...calls,
+    write.user(last + 1, last, ids.map(answer)),
+    write.user(99, last + 1, 'go on'),
+  ];
+  const target = new MemoryTarget();
+  for (let end = known; end <= rows.length; end++) {
+    const report = await importClaudeCode(target, bytesOf(jsonl(rows.slice(0, end))));
+    expect(report.refused).toEqual([]);
+  }
+  const { conversations } = await importClaudeCode(target, bytesOf(jsonl(rows)));
+  const id = conversations[0]?.conversationId ?? '';
+  expect(await target.rows(id)).toEqual(sorted(rows));
+  const answered = (await target.path(id)).flatMap(({ parts }) =>
+    parts.flatMap((part) => (part.type === 'tool_result' ? [part.callId] : [])),
+  );
+  expect(answered.toSorted()).toEqual(ids.toSorted());
 });
 
 test('a call that cannot pair keeps a number that JavaScript would round', async () => {

@@ -126,16 +126,16 @@ class TreeBuilder {
     else this.#callers.set(call.id, [unit]);
   }
 
-  /** A result stands with its call, whatever it hangs on; one message answers calls of one turn. */
+  /** A result stands with its call, whatever it hangs on; one message answers calls of one turn, after the last of them. */
   #placeResult(row: Row, above: Unit | undefined): void {
     const callers = row.answers.map((id) => this.#callerOf(id, above));
-    const caller = callers.find((unit) => unit !== undefined);
+    const caller = lastOfTurn(callers.filter((unit) => unit !== undefined));
     const unit = caller ?? this.#newUnit(row, 'notice', above);
     this.#put(row, unit, caller ? 'results' : 'own');
     const own = new Set<string>();
-    for (const id of row.answers) {
+    for (const [at, id] of row.answers.entries()) {
       const call = unit.turn.calls.get(id);
-      const isOrphan = !call || !callers.some((other) => other?.turn === unit.turn);
+      const isOrphan = !call || callers[at]?.turn !== unit.turn;
       const isSecond = !isOrphan && call.isAnswered;
       if (isOrphan || isSecond) this.#note(isOrphan ? 'orphan_result' : 'second_result', row, id);
       // The first of two in one row stays an answer.
@@ -223,6 +223,14 @@ class TreeBuilder {
     if (!head || !unit || !isOnPath(turn, unit.turn)) return end;
     return rowBefore(unit, head);
   }
+}
+
+/** Of units, the last one in the turn of the first. */
+function lastOfTurn([first, ...others]: readonly Unit[]): Unit | undefined {
+  if (!first) return undefined;
+  const { turn } = first;
+  const own = new Set(others.filter((unit) => unit.turn === turn).concat(first));
+  return own.size === 1 ? first : turn.units.findLast((unit) => own.has(unit));
 }
 
 /** A summary is committed beside the message of its words, which may be cut; the summary itself cannot be. */
