@@ -32,6 +32,7 @@ interface Scope {
 
 /** Searches a store: by its index where the index reaches, and by reading what the log has above it. */
 export class StoreSearch {
+  readonly #database: Database;
   readonly #reader: StoreReader;
   readonly #index: () => SearchIndex | undefined;
   readonly #newest: Statement;
@@ -41,6 +42,7 @@ export class StoreSearch {
 
   /** `index` answers nothing while there is none. */
   constructor(database: Database, reader: StoreReader, index: () => SearchIndex | undefined) {
+    this.#database = database;
     this.#reader = reader;
     this.#index = index;
     const columns = 'log.pos, heads.id, log.version, log.c';
@@ -53,8 +55,28 @@ export class StoreSearch {
     this.#count = database.prepare('SELECT sum(version) FROM heads WHERE c = ?');
   }
 
-  /** Answers a page of candidates, in steps between which the thread may do something else. */
+  /** Answers a page of candidates, in steps between which the thread may do something else; each reads one snapshot. */
   *search(namespace: string, query: SearchQuery): Generator<void, SearchCandidates> {
+    const steps = this.#search(namespace, query);
+    for (;;) {
+      const step = this.#snapshot(() => steps.next());
+      if (step.done === true) return step.value;
+      yield;
+    }
+  }
+
+  /** Where a commit stands may change with any commit: a head and the places of its commits are read together. */
+  #snapshot<Result>(read: () => Result): Result {
+    this.#database.exec('BEGIN');
+    try {
+      this.#reader.renew();
+      return read();
+    } finally {
+      this.#database.exec('COMMIT');
+    }
+  }
+
+  *#search(namespace: string, query: SearchQuery): Generator<void, SearchCandidates> {
     const n = this.#reader.namespace(namespace);
     const folded = fold(query.text);
     if (n === undefined || isBlank(folded)) return { places: [] };
