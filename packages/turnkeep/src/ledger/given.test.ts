@@ -219,6 +219,19 @@ test.each([Number.NaN, 1.5, 'x', undefined, 1e20])('a clock that answers %s writ
   expect(await conversation.exists()).toBe(false);
 });
 
+test.each([-8_640_000_000_000_000, -1, 0, 2 ** 48, 8_640_000_000_000_000])(
+  'a clock that answers %s, of which there is a date, is taken at its word',
+  async (moment) => {
+    const surroundings = { ...systemSurroundings, now: () => moment };
+    const conversation = (await openLedger('memory:', { surroundings })).namespace('n').conversation('c');
+    const receipts = [await conversation.create(), await conversation.append({ role: 'user', parts: text('x') })];
+    const ids = new Set(receipts.map(({ commitId }) => commitId));
+    expect(ids.size).toBe(2);
+    for (const { committedAt } of receipts) expect(committedAt).toBe(new Date(moment).toISOString());
+    expect(await conversation.info()).toMatchObject({ version: 2, createdAt: new Date(moment).toISOString() });
+  },
+);
+
 test('vectors that are none are refused, and a query past its limit', async () => {
   const { space, conversation } = await opened();
   await conversation.memories.create({ text: 'likes tea' });

@@ -23,10 +23,16 @@ export function nonce(): string {
 
 const CROCKFORD = '0123456789abcdefghjkmnpqrstvwxyz';
 
-/** A commit id of our own: `cmt_` and a UUIDv7 in 26 digits of base 32. */
+/** The last moment that a UUIDv7 can say, in the year 10889. */
+const LAST_SAID = 2 ** 48 - 1;
+
+/**
+ * A commit id of our own: `cmt_` and a UUIDv7 in 26 digits of base 32. A moment that one cannot say is the nearest that it
+ * can: nothing reads it, and what tells two ids apart is random.
+ */
 export function mintCommitId(now: number): string {
   const bytes = Buffer.from(take());
-  bytes.writeUIntBE(now, 0, 6);
+  bytes.writeUIntBE(Math.min(Math.max(now, 0), LAST_SAID), 0, 6);
   bytes[6] = ((bytes[6] as number) & 0x0f) | 0x70;
   bytes[8] = ((bytes[8] as number) & 0x3f) | 0x80;
   return `cmt_${base32(bytes)}`;
