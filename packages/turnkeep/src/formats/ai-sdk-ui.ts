@@ -8,7 +8,7 @@ import type {
   ToolCallPart,
   ToolResultPart,
 } from '../core/message.ts';
-import { formatOf, QUIET } from './format.ts';
+import { alone, formatOf, QUIET } from './format.ts';
 import type { Format, RenderContext } from './format.ts';
 import {
   exactly,
@@ -49,7 +49,7 @@ function parse(native: JsonObject): NewMessage | undefined {
   // A tool part that stands twice has two calls of one id: its blocks stay whole.
   const isStorable = storable(own, natives, NAME).every((part, at) => part === own[at]);
   const message = { role: roleOf(native), parts: isStorable ? own : parts.map((block: Json) => opaqueOf(block, NAME)) };
-  return exactMessage(message, native, NAME, render(message, QUIET)[0]);
+  return exactMessage(message, native, NAME, render(message, alone(message))[0]);
 }
 
 function partsOf(block: Json): readonly Part[] {
@@ -112,7 +112,7 @@ function sourcePart(fields: Omit<SourcePart, 'type'>): SourcePart {
 
 function render(message: MessageContent, context: RenderContext): readonly JsonObject[] {
   const role = message.role === 'developer' ? 'system' : message.role === 'tool' ? 'user' : message.role;
-  const parts = message.parts.flatMap((part) => blocksFor(part, message, context));
+  const parts = message.parts.flatMap((part) => blocksFor(part, context));
   if (parts.length === 0 && message.parts.length > 0) return [];
   const native = present({ id: idOf(message), role, parts });
   return [messageExactly(native, message, NAME)];
@@ -124,23 +124,17 @@ function idOf(message: MessageContent): string | undefined {
   return kept || !('messageId' in message) ? undefined : (message as { readonly messageId?: string }).messageId;
 }
 
-function blocksFor(part: Part, message: MessageContent, context: RenderContext): readonly JsonObject[] {
+function blocksFor(part: Part, context: RenderContext): readonly JsonObject[] {
   if (leavesPrivate(part, NAME, context)) return [];
   if (part.type === 'opaque') return [part.value as JsonObject]; // a block that was read
-  if (part.type === 'tool_result' && isShownWithCall(part, message, context)) return [];
-  const block =
-    part.type === 'tool_call' ? toolBlock(part, ownResult(part, message, context), context) : blockOf(part, context);
+  if (part.type === 'tool_result' && isShownWithCall(part, context)) return [];
+  const block = part.type === 'tool_call' ? toolBlock(part, context.resultOf(part), context) : blockOf(part, context);
   return [block ? exactly(block, part, NAME) : { type: 'text', text: standIn(part, context) }];
 }
 
-function isShownWithCall(part: ToolResultPart, message: MessageContent, context: RenderContext): boolean {
-  const here = message.parts.some((call) => call.type === 'tool_call' && call.callId === part.callId);
-  return here || context.callOf(part.callId) !== undefined;
-}
-
-function ownResult(call: ToolCallPart, message: MessageContent, context: RenderContext): ToolResultPart | undefined {
-  for (const part of message.parts) if (part.type === 'tool_result' && part.callId === call.callId) return part;
-  return context.resultElsewhere(call.callId);
+function isShownWithCall(result: ToolResultPart, context: RenderContext): boolean {
+  const call = context.callOf(result);
+  return call !== undefined && context.resultOf(call) === result;
 }
 
 function toolBlock(call: ToolCallPart, result: ToolResultPart | undefined, context: RenderContext): JsonObject {
@@ -150,7 +144,7 @@ function toolBlock(call: ToolCallPart, result: ToolResultPart | undefined, conte
   const toolName = type === 'dynamic-tool' ? call.name : undefined;
   const said = { type, toolName, toolCallId: call.callId, state: state ?? 'input-available', input };
   if (!result) return present(said);
-  if (result.status === 'denied' && result.output === undefined)
+  if (result.status === 'denied' && result.output === undefined && !result.content?.length)
     return present({ ...said, state: state ?? 'output-denied' });
   if (result.status !== 'ok')
     return present({ ...said, state: 'output-error', errorText: resultText(result, context) });

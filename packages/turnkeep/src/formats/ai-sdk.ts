@@ -9,7 +9,7 @@ import type {
   ToolResultPart,
 } from '../core/message.ts';
 import { dataUrl, mediaTypeOf, parseDataUrl } from './data-url.ts';
-import { formatOf, QUIET } from './format.ts';
+import { alone, formatOf, QUIET } from './format.ts';
 import type { Format, RenderContext } from './format.ts';
 import {
   exactly,
@@ -51,7 +51,7 @@ function parse(native: JsonObject): NewMessage | undefined {
 }
 
 function exact(message: NewMessage, native: JsonObject): NewMessage | undefined {
-  const said = render(message, QUIET);
+  const said = render(message, alone(message));
   return said.length === 1 ? exactMessage(message, native, NAME, said[0]) : undefined;
 }
 
@@ -221,7 +221,8 @@ function dialogueMessage(
 
 function blocksFor(part: Part, role: Role, message: MessageContent, context: RenderContext): readonly JsonObject[] {
   if (leavesPrivate(part, NAME, context)) return [];
-  if (part.type === 'opaque') return [part.value as JsonObject]; // a block that was read
+  // A block that was read; what the system says has none.
+  if (part.type === 'opaque' && role !== 'system') return [part.value as JsonObject];
   if (isProvided(part, message) || isForeignReasoning(part)) {
     context.leave(part.type, 'private');
     return [];

@@ -10,7 +10,7 @@ import type {
   ToolResultPart,
 } from '../core/message.ts';
 import { dataUrl, parseDataUrl } from './data-url.ts';
-import { formatOf, QUIET } from './format.ts';
+import { alone, formatOf, QUIET } from './format.ts';
 import type { Format, RenderContext } from './format.ts';
 import {
   exactly,
@@ -57,7 +57,7 @@ function parse(native: JsonObject): NewMessage | undefined {
 }
 
 function exact(message: NewMessage, native: JsonObject): NewMessage | undefined {
-  return exactMessage(message, native, NAME, render(message, QUIET)[0]);
+  return exactMessage(message, native, NAME, render(message, alone(message))[0]);
 }
 
 function partOf(block: Json): Part {

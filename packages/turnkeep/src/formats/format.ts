@@ -50,10 +50,10 @@ export interface LeftOut {
 /** What a codec is told of the list that it renders. */
 export interface RenderContext {
   attachmentUrl(digest: string): string | undefined;
-  /** The call with this id, where one is in the list. */
-  callOf(callId: string): ToolCallPart | undefined;
-  /** The result of a call, where another message of the list holds it. */
-  resultElsewhere(callId: string): ToolResultPart | undefined;
+  /** The call that a result answers, where it is in the list; of a result that comes too often, the one it would answer. */
+  callOf(result: ToolResultPart): ToolCallPart | undefined;
+  /** The result of a call, whichever message of the list holds it. */
+  resultOf(call: ToolCallPart): ToolResultPart | undefined;
   leave(what: string, why: LeftOut['why']): void;
 }
 
@@ -66,13 +66,18 @@ export interface Codec {
   render(message: MessageContent, context: RenderContext): readonly JsonObject[];
 }
 
-/** For a message that is rendered by itself, to see what it says. */
+/** For a part that is rendered by itself, to see what it says. */
 export const QUIET: RenderContext = {
   attachmentUrl: () => undefined,
   callOf: () => undefined,
-  resultElsewhere: () => undefined,
+  resultOf: () => undefined,
   leave: () => undefined,
 };
+
+/** For a message that is rendered by itself, to see what it says. */
+export function alone(message: MessageContent): RenderContext {
+  return { ...QUIET, ...pairing([message]) };
+}
 
 /** A format of its codec. What the codec does not give back exactly is kept whole. */
 export function formatOf(codec: Codec): Format {
@@ -83,11 +88,12 @@ export function formatOf(codec: Codec): Format {
       assertMessages(messages);
       assertOptions(options);
       const leftOut: LeftOut[] = [];
-      const paired = pairing(messages);
-      const rendered = messages.flatMap((message, at) => {
+      const own = messages.map(withOwnParts);
+      const pairs = pairing(own);
+      const rendered = own.flatMap((message, at) => {
         const leave = (what: string, why: LeftOut['why']) => void leftOut.push({ message: at, what, why });
         const attachmentUrl = (digest: string) => urlFrom(options, digest);
-        return renderOne(codec, message, { ...paired(message), leave, attachmentUrl });
+        return renderOne(codec, message, { ...pairs, leave, attachmentUrl });
       });
       return { messages: rendered, leftOut };
     },
@@ -158,7 +164,7 @@ function hasOwnIds(parts: readonly Part[]): boolean {
 }
 
 function givesBack(codec: Codec, message: NewMessage, native: JsonObject): boolean {
-  const said = renderOne(codec, message, QUIET);
+  const said = renderOne(codec, message, alone(message));
   return said.length === 1 && sameJson(said[0], native);
 }
 
@@ -191,22 +197,36 @@ function wholeKind(codec: Codec): string {
   return `${codec.name}.message`;
 }
 
-type Pairing = Pick<RenderContext, 'callOf' | 'resultElsewhere'>;
+/** A message that stands twice in a list has parts of its own each time: they are told apart by what they are. */
+function withOwnParts(message: MessageContent): MessageContent {
+  return { ...message, parts: message.parts.map((part) => ({ ...part })) };
+}
 
-function pairing(messages: readonly MessageContent[]): (message: MessageContent) => Pairing {
-  const calls = new Map<string, ToolCallPart>();
-  const results = new Map<string, { readonly holder: MessageContent; readonly result: ToolResultPart }>();
-  for (const message of messages) {
-    for (const part of message.parts) {
-      if (part.type === 'tool_call') calls.set(part.callId, part);
-      if (part.type === 'tool_result') results.set(part.callId, { holder: message, result: part });
+type Pairing = Pick<RenderContext, 'callOf' | 'resultOf'>;
+
+/**
+ * An id may come again in a later turn: a result answers the last call of its id before it, if that one has no result yet. One
+ * that answers none came before its call: it answers the first one after it that has none.
+ */
+function pairing(messages: readonly MessageContent[]): Pairing {
+  const callOf = new Map<ToolResultPart, ToolCallPart>();
+  const resultOf = new Map<ToolCallPart, ToolResultPart>();
+  const parts = messages.flatMap((message) => message.parts);
+  for (const inOrder of [parts, parts.toReversed()]) {
+    const open = new Map<string, ToolCallPart>();
+    for (const part of inOrder) {
+      if (part.type === 'tool_call' && !resultOf.has(part)) open.set(part.callId, part);
+      if (part.type !== 'tool_result' || callOf.has(part)) continue;
+      const call = open.get(part.callId);
+      if (!call) continue;
+      open.delete(part.callId);
+      callOf.set(part, call);
+      resultOf.set(call, part);
     }
   }
-  return (message) => ({
-    callOf: (callId) => calls.get(callId),
-    resultElsewhere(callId) {
-      const found = results.get(callId);
-      return found && found.holder !== message ? found.result : undefined;
-    },
-  });
+  const lastCalls = new Map(parts.flatMap((part) => (part.type === 'tool_call' ? [[part.callId, part]] : [])));
+  return {
+    callOf: (result) => callOf.get(result) ?? lastCalls.get(result.callId),
+    resultOf: (call) => resultOf.get(call),
+  };
 }

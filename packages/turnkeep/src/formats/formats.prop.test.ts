@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Json } from '../core/json.ts';
+import type { MessageContent } from '../core/message.ts';
 import { newMessage } from '../core/shapes.ts';
 import { FORMATS } from './index.ts';
 
@@ -163,3 +164,54 @@ test.each(Object.values(FORMATS))('what $name reads can be rendered for every ot
     { numRuns: 150 },
   );
 });
+
+/** A part of each kind, whose every text is a word of its own: `w1`, `w2`, … where `W` stands. */
+const part = fc.constantFrom<Json>(
+  { type: 'text', text: 'W' },
+  { type: 'refusal', text: 'W' },
+  { type: 'reasoning', text: 'W' },
+  { type: 'reasoning', text: 'W', signature: 'signed' },
+  { type: 'data', name: 'note', data: { x: 'W' } },
+  { type: 'source', sourceId: 'W', url: 'https://example.test/W' },
+  { type: 'file', mediaType: 'image/png', source: { url: 'https://example.test/W' } },
+  { type: 'opaque', kind: 'anthropic.block', value: { type: 'x', v: 'W' } },
+  { type: 'opaque', kind: 'ai-sdk.part', value: { type: 'x', v: 'W' } },
+  { type: 'opaque', kind: 'openai-chat.part', value: { type: 'x', v: 'W' } },
+  ...['c0', 'c1'].flatMap((callId) => [
+    { type: 'tool_call', callId, name: 'W', input: { a: 'W' } },
+    { type: 'tool_call', callId, name: 'W', inputText: 'no JSON W', executedBy: 'provider' },
+    { type: 'tool_result', callId, status: 'ok', output: 'W' },
+    { type: 'tool_result', callId, status: 'error', content: [{ type: 'text', text: 'W' }] },
+    { type: 'tool_result', callId, status: 'denied', output: { why: 'W' } },
+    { type: 'tool_result', callId, status: 'denied', content: [{ type: 'text', text: 'W' }] },
+  ]),
+);
+const message = fc.record({
+  role: fc.constantFrom('user', 'assistant', 'system', 'developer', 'tool'),
+  parts: fc.array(part, { minLength: 1, maxLength: 3 }),
+});
+
+test.each(Object.values(FORMATS))(
+  '$name shows each word of our messages, or says that it leaves something out',
+  (format) => {
+    fc.assert(
+      fc.property(fc.array(message, { minLength: 1, maxLength: 4 }), (drawn) => {
+        let words = 0;
+        const messages = JSON.parse(
+          JSON.stringify(drawn).replace(/\bW\b/g, () => `w${words++}w`),
+        ) as readonly MessageContent[];
+        const { messages: rendered, leftOut } = format.render(messages);
+        const shown = JSON.stringify(rendered);
+        for (const [at, { parts }] of messages.entries()) {
+          for (const one of parts) {
+            const missing = (JSON.stringify(one).match(/w\d+w/g) ?? []).filter((word) => !shown.includes(word));
+            // What is left out of a result that is shown with its call is told of the call's message.
+            const isTold = leftOut.some((left) => left.message === at || one.type === 'tool_result');
+            expect(isTold ? [] : missing).toEqual([]);
+          }
+        }
+      }),
+      { numRuns: 1_000 },
+    );
+  },
+);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { isTurnkeepError } from '../core/errors.ts';
+import type { JsonObject } from '../core/json.ts';
 import type { MessageContent } from '../core/message.ts';
 import { newMessage } from '../core/shapes.ts';
 import { aiSdk, aiSdkUi, anthropic, FORMATS, openaiChat, openaiResponses } from './index.ts';
@@ -168,6 +169,44 @@ describe('orphan, parallel and reordered results', () => {
         { type: 'dynamic-tool', toolCallId: 'b', state: 'output-available', output: 'sun' },
       ],
     });
+  });
+});
+
+describe('an id that comes again in a later turn', () => {
+  const named = (name: string): MessageContent => ({
+    role: 'assistant',
+    parts: [{ type: 'tool_call', callId: 'call_0', name, input: { of: name } }],
+  });
+  const answered = (output: string): MessageContent => ({
+    role: 'tool',
+    parts: [{ type: 'tool_result', callId: 'call_0', status: 'ok', output }],
+  });
+  const again = answered('the same message');
+  const messages = [named('one'), answered('first'), named('two'), again, named('three'), again, named('four')];
+
+  test('ai-sdk-ui shows each result with its own call', () => {
+    const { messages: shown, leftOut } = aiSdkUi.render(messages);
+    const parts = shown.flatMap((message) => message['parts'] as readonly JsonObject[]);
+    expect(parts.map(({ toolName, output }) => [toolName, output])).toEqual([
+      ['one', 'first'],
+      ['two', 'the same message'],
+      ['three', 'the same message'],
+      ['four', undefined],
+    ]);
+    expect(leftOut).toEqual([]);
+  });
+
+  test('ai-sdk names the tool of each result', () => {
+    const results = FORMATS['ai-sdk'].render(messages).messages.filter(({ role }) => role === 'tool');
+    const tools = results.flatMap(({ content }) => content as readonly JsonObject[]).map(({ toolName }) => toolName);
+    expect(tools).toEqual(['one', 'two', 'three']);
+  });
+
+  test('a result too many is said in words', () => {
+    const { messages: shown, leftOut } = aiSdkUi.render([named('one'), answered('first'), answered('second')]);
+    expect(shown[0]).toMatchObject({ parts: [{ toolName: 'one', output: 'first' }] });
+    expect(shown[1]).toMatchObject({ parts: [{ type: 'text', text: '[result of one: second]' }] });
+    expect(leftOut).toEqual([{ message: 2, what: 'tool_result', why: 'stand_in' }]);
   });
 });
 

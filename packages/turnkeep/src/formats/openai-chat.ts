@@ -9,7 +9,7 @@ import type {
   ToolResultPart,
 } from '../core/message.ts';
 import { dataUrl, mediaTypeOf, parseDataUrl } from './data-url.ts';
-import { formatOf, QUIET } from './format.ts';
+import { alone, formatOf } from './format.ts';
 import type { Format, RenderContext } from './format.ts';
 import {
   exactly,
@@ -52,7 +52,7 @@ function parse(native: JsonObject): NewMessage | undefined {
 
 /** What the message says by itself, without a patch. */
 function said(message: NewMessage): JsonObject | undefined {
-  const rendered = render(message, QUIET);
+  const rendered = render(message, alone(message));
   return rendered.length === 1 ? rendered[0] : undefined;
 }
 
@@ -157,7 +157,7 @@ function render(message: MessageContent, context: RenderContext): readonly JsonO
     context.leave('tool_result', 'private'); // of a tool that another provider ran
     return [];
   });
-  if (message.role === 'tool' && rest.length === 0) return tools;
+  if (message.role === 'tool' && rest.length === 0 && calls.length === 0) return tools;
   return [...tools, ...dialogueNative(message, rest, context)];
 }
 

@@ -11,7 +11,7 @@ import type {
   ToolResultPart,
 } from '../core/message.ts';
 import { mediaTypeOf, parseDataUrl } from './data-url.ts';
-import { formatOf, QUIET } from './format.ts';
+import { alone, formatOf, QUIET } from './format.ts';
 import type { Format, RenderContext } from './format.ts';
 import {
   exactly,
@@ -126,7 +126,7 @@ function statusOf(message: NewMessage, native: JsonObject): NewMessage {
 }
 
 function exact(message: NewMessage, native: JsonObject): NewMessage | undefined {
-  const said = render(message, QUIET);
+  const said = render(message, alone(message));
   return said.length === 1 ? exactMessage(message, native, NAME, said[0]) : undefined;
 }
 
@@ -256,7 +256,7 @@ function reasoningItem(group: readonly Part[]): JsonObject | undefined {
 function itemOf(part: Part, context: RenderContext = QUIET): JsonObject | undefined {
   if (part.type === 'tool_call') return callItem(part, keptBy(part, NAME)['as']);
   if (part.type !== 'tool_result') return undefined;
-  const as = keptBy(part, NAME)['as'] ?? outputFor(context.callOf(part.callId));
+  const as = keptBy(part, NAME)['as'] ?? outputFor(context.callOf(part));
   const base = { type: as ?? 'function_call_output', call_id: part.callId };
   if (as !== undefined && as !== 'custom_tool_call_output') return present({ ...base, output: part.output });
   const blocks = part.content?.map((inner) => inputBlock(inner, context));

@@ -48,8 +48,8 @@ export function inputFrom(text: string): Pick<ToolCallPart, 'input' | 'inputText
 }
 
 /** The name of the tool that a result is of; the call's id where nobody says it. */
-export function toolNameOf({ name, callId }: ToolResultPart, context: RenderContext): string {
-  return name ?? context.callOf(callId)?.name ?? callId;
+export function toolNameOf(result: ToolResultPart, context: RenderContext): string {
+  return result.name ?? context.callOf(result)?.name ?? result.callId;
 }
 
 /** A result in words, for providers that take text alone. */
