@@ -202,6 +202,18 @@ describe('an id that comes again in a later turn', () => {
     expect(tools).toEqual(['one', 'two', 'three']);
   });
 
+  test('ai-sdk-ui gives back a call that waits beside one of its id that is done', () => {
+    const part = { type: 'tool-weather', toolCallId: 'call_0', input: {} };
+    const waiting = { role: 'assistant', parts: [{ ...part, state: 'input-available' }] };
+    const done = { role: 'assistant', parts: [{ ...part, state: 'output-available', output: 'sun' }] };
+    for (const native of [
+      [waiting, done],
+      [done, waiting],
+      [done, done],
+    ])
+      expect(aiSdkUi.render(aiSdkUi.parse(native))).toEqual({ messages: native, leftOut: [] });
+  });
+
   test('a result too many is said in words', () => {
     const { messages: shown, leftOut } = aiSdkUi.render([named('one'), answered('first'), answered('second')]);
     expect(shown[0]).toMatchObject({ parts: [{ toolName: 'one', output: 'first' }] });
