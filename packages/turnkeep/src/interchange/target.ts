@@ -42,8 +42,13 @@ export async function send(target: ImportTarget, commit: Commit, signal?: AbortS
 }
 
 function refusalOf(error: TurnkeepError): Outcome {
-  if (error.retry === 'never') return { refusal: error };
+  if (error.retry === 'never' || isOfThePlan(error)) return { refusal: error };
   throw error;
+}
+
+/** True where what a summary covers stands on another path than its turn: no state of the store will change that. */
+function isOfThePlan(error: TurnkeepError): boolean {
+  return isTurnkeepError(error, 'conflict') && error.details.field === 'transcript.turn';
 }
 
 /** Throws `aborted` where the caller has given up. */

@@ -166,3 +166,19 @@ test('a session whose parents stand before their children may be imported as it 
     { numRuns: 300 },
   );
 });
+
+test('a session that grows in any order ends: where no row is refused, each is there once', async () => {
+  const cuts = fc.array(fc.nat({ max: 24 }), { maxLength: 4 });
+  await fc.assert(
+    fc.asyncProperty(session, cuts, async (rows, ends) => {
+      const target = new MemoryTarget();
+      const refused: unknown[] = [];
+      for (const end of [...ends.sort((left, right) => left - right), rows.length])
+        refused.push(...(await importClaudeCode(target, bytesOf(jsonl(rows.slice(0, end))))).refused);
+      const report = await importClaudeCode(target, bytesOf(jsonl(rows)));
+      if (refused.length + report.refused.length > 0) return;
+      expect(await target.rows(report.conversations[0]?.conversationId ?? '')).toEqual(sorted(kept(rows)));
+    }),
+    { numRuns: 300 },
+  );
+});

@@ -396,3 +396,25 @@ test.each([
   expect(report.refused).toEqual([]);
   expect(await target.rows(id)).toEqual(sorted(rows));
 });
+
+test('a session whose rows came to hang elsewhere as it grew is imported as far as the store takes it', async () => {
+  const rows = [
+    write.user(0, null, 'first'),
+    write.system(1, 5, 'local_command', { content: 'under a row that came later' }),
+    write.user(2, null, 'second'),
+    write.calls(3, null, 'm', 'A'),
+    write.result(4, 3, 'B', 'of another call'),
+    write.says(5, null, 'm', 'answer'),
+    write.summary(6, 5, 'what was said'),
+    write.user(7, 6, 'third'),
+  ];
+  const target = new MemoryTarget();
+  await importClaudeCode(target, bytesOf(jsonl(rows.slice(0, 2))));
+  const report = await importClaudeCode(target, bytesOf(jsonl(rows)));
+  expect(report.refused.map(({ code }) => code)).toContain('conflict');
+  const told = new Set(report.refused.flatMap(({ lines }) => lines));
+  const there = await target.rows(report.conversations[0]?.conversationId ?? '');
+  expect(new Set(there).size).toBe(there.length);
+  const missing = rows.filter((row, at) => !told.has(at + 1) && !there.includes(sorted([row])[0] ?? ''));
+  expect(missing).toEqual([]);
+});
