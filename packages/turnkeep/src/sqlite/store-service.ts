@@ -184,7 +184,7 @@ export class StoreService {
   /** As long as there is something to do; slowly while commits need the machine, and after a burst of them. */
   async #runUpkeep(): Promise<void> {
     for (let more = true; more && !this.#isClosing;) {
-      if (this.#rate.isBurst() && this.#lag() < LAG_IN_BURST) {
+      if (this.#index && this.#rate.isBurst() && this.#lag() < LAG_IN_BURST) {
         await this.#rest(WINDOW_MS);
         continue;
       }

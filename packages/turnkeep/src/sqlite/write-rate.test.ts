@@ -38,3 +38,16 @@ test('pages of windows that lie apart are not added up', () => {
   rate.wrote(79);
   expect(rate.isBurst()).toBe(false);
 });
+
+test('what is written without an end is a burst for two seconds, and again after a pause', () => {
+  const { clock, rate } = rateAt(1);
+  const bursts = Array.from({ length: 50 }, () => {
+    clock.now += 100;
+    rate.wrote(100);
+    return rate.isBurst();
+  });
+  expect(bursts).toEqual([...Array<boolean>(20).fill(true), ...Array<boolean>(30).fill(false)]);
+  clock.now += 250;
+  rate.wrote(100);
+  expect(rate.isBurst()).toBe(true);
+});

@@ -2,6 +2,8 @@
 export const WINDOW_MS = 100;
 /** Pages of a window from which on it belongs to a burst: some 100 commits a second, each alone. */
 const BURST_PAGES = 80;
+/** What goes on for longer is no burst any more: nobody lets it by. */
+const BURST_MS = 2_000;
 
 /** How fast a store is written to: what can wait lets a burst of commits by. */
 export class WriteRate {
@@ -9,6 +11,7 @@ export class WriteRate {
   #window = Number.NEGATIVE_INFINITY;
   #pages = 0;
   #pagesBefore = 0;
+  #burstFrom: number | undefined;
 
   /** `now` never goes back, in milliseconds. */
   constructor(now: () => number) {
@@ -18,6 +21,7 @@ export class WriteRate {
   wrote(pages: number): void {
     this.#turn();
     this.#pages += pages;
+    if (this.#pages >= BURST_PAGES) this.#burstFrom ??= this.#window;
   }
 
   /** Nothing was written in this window and the one before. */
@@ -28,7 +32,7 @@ export class WriteRate {
 
   isBurst(): boolean {
     this.#turn();
-    return Math.max(this.#pages, this.#pagesBefore) >= BURST_PAGES;
+    return this.#burstFrom !== undefined && this.#now() - this.#burstFrom < BURST_MS;
   }
 
   /** Begins a new window where the last one is over. */
@@ -38,5 +42,6 @@ export class WriteRate {
     this.#pagesBefore = passed === 1 ? this.#pages : 0;
     this.#pages = 0;
     this.#window = passed === 1 ? this.#window + WINDOW_MS : this.#now();
+    if (this.#pagesBefore < BURST_PAGES) this.#burstFrom = undefined;
   }
 }
