@@ -1,7 +1,7 @@
 import type { AttachmentStore } from './attachments/store.ts';
 import type { Commit } from './change.ts';
 import type { Finding } from './finding.ts';
-import type { ConversationId, NamespaceId } from './ids.ts';
+import type { ConversationId, MessageId, NamespaceId } from './ids.ts';
 import type { Head } from './head.ts';
 import type { Json } from './json.ts';
 import type { LogRecord } from './log.ts';
@@ -43,6 +43,12 @@ export interface HeadQuery {
   /** The time and id of the last head of the page before. */
   readonly after?: { readonly at: number; readonly conversationId: ConversationId } | undefined;
   readonly limit: number;
+}
+
+/** A message that a reading looks up by its id. */
+export interface SoughtMessage {
+  readonly conversationId: ConversationId;
+  readonly messageId: MessageId;
 }
 
 /** What changes in a log record of another version than the commit's own: its words go, its digests stay. */
@@ -174,9 +180,10 @@ export interface Backend {
   commit(envelope: Envelope, signal?: AbortSignal): Promise<Receipt>;
   /**
    * Runs `reading` on one snapshot. It must be pure and quick: a backend may run it again from its start when a row that
-   * it asks for was not at hand.
+   * it asks for was not at hand. `sought` is what it will ask for before all else: where each look-up is a round trip, a
+   * backend may follow it in one. No answer depends on it.
    */
-  read<Result>(namespace: NamespaceId, reading: (rows: RowReader) => Result): Promise<Result>;
+  read<Result>(namespace: NamespaceId, reading: (rows: RowReader) => Result, sought?: SoughtMessage): Promise<Result>;
   /** Feed entries after a position, oldest first. Position 0 is before all. */
   feed(namespace: NamespaceId, after: number, limit: number): Promise<readonly FeedEntry[]>;
   /** Calls `listener` when the feed of the namespace may have grown, by any process; returns what ends it. */

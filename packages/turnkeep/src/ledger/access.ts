@@ -3,7 +3,7 @@ import type { Change, Commit, Expect } from '../core/change.ts';
 import { prepareCommit } from '../core/commit.ts';
 import type { Surroundings } from '../core/commit.ts';
 import { TurnkeepError } from '../core/errors.ts';
-import type { ConversationId, NamespaceId, TurnId } from '../core/ids.ts';
+import type { ConversationId, MessageId, NamespaceId, TurnId } from '../core/ids.ts';
 import { LIMITS } from '../core/limits.ts';
 import type { Fence } from '../core/message.ts';
 import { Bodies } from '../core/read/bodies.ts';
@@ -114,18 +114,23 @@ export class Access {
     return this.send(commit, signal);
   }
 
-  /** Reads a conversation that exists; `conversation_not_found` and `erased` otherwise. */
+  /**
+   * Reads a conversation that exists; `conversation_not_found` and `erased` otherwise. `messageId` is the message that the
+   * reading looks up, if it is about one.
+   */
   async view<Result>(
     namespace: NamespaceId,
     conversationId: ConversationId,
     reading: (view: View) => Result,
+    messageId?: MessageId,
   ): Promise<Result> {
-    return this.read(namespace, (rows) => {
+    const onRows = (rows: RowReader) => {
       const head = rows.head(conversationId);
       if (!head) throw new TurnkeepError('conversation_not_found', { conversationId });
       assertNotErased(head);
       return reading({ tree: { rows, head }, bodies: new Bodies(rows, this.surroundings.sha256) });
-    });
+    };
+    return this.backend.read(namespace, onRows, messageId === undefined ? undefined : { conversationId, messageId });
   }
 
   async read<Result>(namespace: NamespaceId, reading: (rows: RowReader) => Result): Promise<Result> {

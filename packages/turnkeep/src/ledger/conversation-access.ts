@@ -1,5 +1,7 @@
 import type { Change } from '../core/change.ts';
-import type { ConversationId, NamespaceId } from '../core/ids.ts';
+import type { ConversationId, MessageId, NamespaceId } from '../core/ids.ts';
+import { lookUpMessage, lookUpOfDamage } from '../core/read/message.ts';
+import type { MessageLookup } from '../core/read/message.ts';
 import type { Receipt } from '../core/receipt.ts';
 import type { Access, View, WriteOptions } from './access.ts';
 
@@ -21,5 +23,11 @@ export class ConversationAccess {
 
   async view<Result>(reading: (view: View) => Result): Promise<Result> {
     return this.access.view(this.namespace, this.conversationId, reading);
+  }
+
+  /** A message by id; damage is an answer, as it is of one that is found. */
+  async message(messageId: MessageId): Promise<MessageLookup> {
+    const lookUp = ({ tree, bodies }: View) => lookUpMessage(tree, bodies, messageId);
+    return this.access.view(this.namespace, this.conversationId, lookUp, messageId).catch(lookUpOfDamage);
   }
 }

@@ -23,7 +23,7 @@ import { readInterrupt, readInterrupts, readRun, readSteps } from '../core/read/
 import type { Interrupt, Run, Step } from '../core/read/agent.ts';
 import { conversationInfo } from '../core/read/listing.ts';
 import type { ConversationInfo } from '../core/read/listing.ts';
-import { lookUpMessage, lookUpOfDamage, readMessageOr } from '../core/read/message.ts';
+import { readMessageOr } from '../core/read/message.ts';
 import type { Message, MessageLookup } from '../core/read/message.ts';
 import { placedPage } from '../core/read/pages.ts';
 import type { PagePin } from '../core/read/pages.ts';
@@ -410,7 +410,7 @@ export class Conversation {
   /** A message by id, verified; damage is an answer, not a silence. */
   async message(messageId: MessageId): Promise<MessageLookup> {
     assertId(messageId, 'messageId');
-    return this.#access.view(({ tree, bodies }) => lookUpMessage(tree, bodies, messageId)).catch(lookUpOfDamage);
+    return this.#access.message(messageId);
   }
 
   /**

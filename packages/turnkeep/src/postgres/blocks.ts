@@ -49,11 +49,15 @@ export class BlockReader {
     if (missing.size === 0) return;
     const [rows = []] = await connection.run([loadBlocks(this.#schema, this.#namespace, [...missing.values()])]);
     const found = new Map(rows.map((row) => [`${String(row[0])} ${String(row[1])}`, row]));
-    for (const [key, place] of missing)
-      this.#blocks.set(
-        key,
-        orDamage(() => readBlock(this.#namespace, place, found.get(key))),
-      );
+    for (const [key, place] of missing) this.take(place, found.get(key));
+  }
+
+  /** A block that came along: `row` is the columns `c, first, last, bytes`, absent where there is none. */
+  take(place: BlockPlace, row: SqlRow | undefined): void {
+    this.#blocks.set(
+      keyOf(place),
+      orDamage(() => readBlock(this.#namespace, place, row)),
+    );
   }
 
   /** A commit of a block that was loaded, or why it cannot be had. */

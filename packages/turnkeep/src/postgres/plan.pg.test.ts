@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Statement } from './driver.ts';
-import { Recorder, TestSchema, turn } from './postgres.testkit.ts';
+import { NAMESPACE, Recorder, TestSchema, turn } from './postgres.testkit.ts';
 
 let schema: TestSchema;
 let recorder: Recorder;
@@ -23,12 +23,13 @@ async function keptPlan({ text, values }: Statement): Promise<string> {
   return rows.map((row) => (row as { readonly 'QUERY PLAN': string })['QUERY PLAN']).join('\n');
 }
 
-it('a commit looks up the heads that it names, by plans from when the store had next to none, too', async () => {
+it('a commit and a look-up by id go to the heads that they name, by plans from when the store had next to none, too', async () => {
   const backend = await schema.open({ watch: 'poll' }, recorder);
   await backend.commit(turn('c', 'first'));
   await backend.commit(turn('c', 'second'));
+  await backend.read(NAMESPACE, (rows) => rows.head('c'), { conversationId: 'c', messageId: 'm' });
   const sent = new Map(recorder.flushes.flat().map((statement) => [statement.name, statement]));
-  for (const name of ['tk_lock_heads', 'tk_check_kept', 'tk_write_commits']) {
+  for (const name of ['tk_lock_heads', 'tk_check_kept', 'tk_write_commits', 'tk_load_sought']) {
     const statement = sent.get(name);
     if (!statement) throw new Error(`${name} was not sent`);
     const plan = await keptPlan(statement);

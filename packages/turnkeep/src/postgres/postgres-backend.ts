@@ -7,6 +7,7 @@ import type {
   Scratch,
   SearchCandidates,
   SearchQuery,
+  SoughtMessage,
   StoreFault,
   Traits,
 } from '../core/backend.ts';
@@ -32,6 +33,7 @@ import { rebuildStore } from './rebuild.ts';
 import { PostgresScratch } from './scratch.ts';
 import { searchCommits } from './search.ts';
 import { inSession } from './session.ts';
+import { readSought } from './sought.ts';
 import { SumKeeper } from './sum-keeper.ts';
 import { commit } from './sql/transaction.ts';
 import type { Store } from './store.ts';
@@ -93,10 +95,16 @@ export class PostgresBackend implements Backend {
     return commitOn(this.#store, this.#store.driver.adopt(client), envelope);
   }
 
-  async read<Result>(namespace: NamespaceId, reading: (rows: RowReader) => Result): Promise<Result> {
+  async read<Result>(
+    namespace: NamespaceId,
+    reading: (rows: RowReader) => Result,
+    sought?: SoughtMessage,
+  ): Promise<Result> {
     this.#assertOpen();
     const { schema } = this.#store;
     return inSession(this.#store, async (session) => {
+      const found = sought && (await readSought(session, schema, namespace, sought, reading));
+      if (found) return found.result;
       const result = await readSnapshot(session, schema, namespace, reading);
       await session.run([commit()]);
       return result;

@@ -4,7 +4,6 @@ import { TurnkeepError, isTurnkeepError } from '../../core/errors.ts';
 import type { CommitId, MessageId, TurnId } from '../../core/ids.ts';
 import type { Json, JsonLike } from '../../core/json.ts';
 import type { NewMessage, Part, ToolResultPart } from '../../core/message.ts';
-import { lookUpMessage } from '../../core/read/message.ts';
 import type { Receipt } from '../../core/receipt.ts';
 import type { Conversation } from '../conversation.ts';
 import { assertObject } from '../given.ts';
@@ -292,7 +291,7 @@ export class AgentTurn {
 
   async #partsOf(messageId: MessageId | undefined): Promise<readonly Part[]> {
     if (messageId === undefined) return [];
-    const found = await this.#work.access.view(({ tree, bodies }) => lookUpMessage(tree, bodies, messageId));
+    const found = await this.#work.access.message(messageId);
     if (found.status === 'found_verified') {
       if (found.message.redaction) throw new TurnkeepError('redacted', { messageId });
       return found.message.parts;
