@@ -22,6 +22,8 @@ export interface CoolingPolicy {
   readonly hotMessages: number;
   /** Whether what does not fill a slice cools now, or waits until it does. */
   readonly rest: 'cools' | 'waits';
+  /** UTF-16 units of words that cool together, at most; 131,072 when absent. */
+  readonly sliceLength?: number | undefined;
 }
 
 /**
@@ -69,13 +71,13 @@ export function nextToCool(
   rows: RowReader,
   conversationId: ConversationId,
   after: number,
-  { hotMessages, rest }: CoolingPolicy,
+  { hotMessages, rest, sliceLength = SLICE_LENGTH }: CoolingPolicy,
 ): readonly LogRecord[] {
   const slice: LogRecord[] = [];
   let length = 0;
   for (const log of coolable(rows, conversationId, after, hotMessages)) {
     length += lengthOf(log);
-    if (slice.length > 0 && length > SLICE_LENGTH) return slice;
+    if (slice.length > 0 && length > sliceLength) return slice;
     slice.push(log);
     if (slice.length === SLICE_COMMITS) return slice;
   }

@@ -4,6 +4,7 @@ import type { Receipt } from '../core/receipt.ts';
 import { monotonicNow } from '../platform/clock.ts';
 import { pause } from '../platform/timers.ts';
 import { coolBlock } from './cool.ts';
+import { packRows } from './pack.ts';
 import type { Store } from './store.ts';
 
 /** Messages of a conversation between two looks at whether a block of it may cool. */
@@ -73,7 +74,9 @@ export class CoolKeeper {
   async #coolOne({ namespace, conversationId }: Due): Promise<boolean> {
     const policy = { hotMessages: this.#hotMessages, rest: 'waits' } as const;
     try {
-      return (await coolBlock(this.#store, namespace, conversationId, policy)) !== 0;
+      const moved = await coolBlock(this.#store, namespace, conversationId, policy);
+      if (moved !== 0) await packRows(this.#store, namespace, conversationId, '');
+      return moved !== 0;
     } catch {
       return false;
     }

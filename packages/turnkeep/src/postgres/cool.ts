@@ -10,6 +10,7 @@ import { damagedLog, ownerOf, readBlock } from './blocks.ts';
 import type { Session, SqlRow } from './driver.ts';
 import { Loader, storedHead } from './loader.ts';
 import { unpackLog } from './log-codec.ts';
+import { packAllRows } from './pack.ts';
 import { attempt } from './reading.ts';
 import { inSession } from './session.ts';
 import { Snapshot } from './snapshot.ts';
@@ -28,6 +29,11 @@ import { lockHeads } from './sql/lock-heads.ts';
 import { begin, beginSnapshot, commit, enterBounded, enterNamespace, rollback } from './sql/transaction.ts';
 import type { Store } from './store.ts';
 
+/**
+ * UTF-16 units of words in a block, at most: whoever reads one message fetches all of it. Twice as much saves 4% of the
+ * bytes and costs such a reading a third of its time.
+ */
+const BLOCK_LENGTH = 65_536;
 const LOCK_MS = 5_000;
 const IDLE_MS = 60_000;
 /** Log records that are loaded together. */
@@ -52,6 +58,7 @@ export async function coolNamespace(
         moved += outcome;
         onProgress?.(moved);
       }
+      await coolOrAsItIs(() => packAllRows(store, namespace, id, signal));
       async function cool() {
         if (signal?.aborted) throw new TurnkeepError('aborted', { reason: String(signal.reason) });
         return coolOrAsItIs(() => coolBlock(store, namespace, id, { hotMessages, rest: 'cools' }));
@@ -62,7 +69,7 @@ export async function coolNamespace(
 }
 
 /** What is damaged stays where it is, for verify to tell. */
-async function coolOrAsItIs(cool: () => Promise<number | 'raced'>): Promise<number | 'raced'> {
+async function coolOrAsItIs<Outcome>(cool: () => Promise<Outcome>): Promise<Outcome | 0> {
   try {
     return await cool();
   } catch (error) {
@@ -117,7 +124,7 @@ async function readNext(
   const snapshot = new Snapshot();
   const loader = new Loader(schema, namespace, snapshot);
   for (;;) {
-    const tried = attempt(snapshot, (rows) => nextToCool(rows, id, cooled, policy));
+    const tried = attempt(snapshot, (rows) => nextToCool(rows, id, cooled, { ...policy, sliceLength: BLOCK_LENGTH }));
     if ('result' in tried) {
       await session.run([commit()]);
       return { c: snapshot.stored(id)?.c, next: tried.result };

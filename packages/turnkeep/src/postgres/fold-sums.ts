@@ -28,7 +28,7 @@ async function foldSlice(store: Store, namespace: string): Promise<boolean> {
     const shelf = await ShelfTransaction.begin(store, session, namespace, { id: SHELVES.usage, lock: 'alone' });
     const [taken = []] = await shelf.run([takeAdditions(schema, namespace, SLICE)]);
     const added = summed(taken.map(([key, value]) => sumOf(key as string, value)));
-    const keys = [...added.keys()].map((key) => ({ conversation: SHELVES.usage, c: null, key }));
+    const keys = [...added.keys()].map((key) => ({ conversation: SHELVES.usage, c: null, mayBePacked: false, key }));
     const [found = []] = keys.length > 0 ? await shelf.run([loadRows(schema, namespace, keys)]) : [];
     const before = found.map(([which, value]: SqlRow) => sumOf(keys[Number(which) - 1]?.key ?? '', value));
     const rows = [...summed([...added, ...before])].map(([key, value]) => ({

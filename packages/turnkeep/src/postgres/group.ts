@@ -238,14 +238,15 @@ class Group<J extends Job> implements DecidedGroup<J> {
     for (const row of rows) {
       const stored = storedHead(row);
       const id = stored.head.conversationId;
-      this.#held.set(id, { c: stored.c, isNew: false, rank: stored.rank, places: stored.places });
+      const { c, rank, packs, places } = stored;
+      this.#held.set(id, { c, isNew: false, rank, packs, places });
       this.#snapshot.putHead(id, stored);
     }
   }
 
   #holdNew(rows: readonly SqlRow[]): void {
     for (const [id, c] of rows as readonly (readonly [ConversationId, string | number])[]) {
-      this.#held.set(id, { c: String(c), isNew: true, rank: 0, places: new Map() });
+      this.#held.set(id, { c: String(c), isNew: true, rank: 0, packs: '', places: new Map() });
       this.#snapshot.putHead(id, null);
     }
   }

@@ -9,6 +9,7 @@ import { KeptRows, NotKept } from './kept-rows.ts';
 import type { Absent } from './kept-rows.ts';
 import type { RecentConversations } from './recent-conversations.ts';
 import { NOT_SO, checkKept } from './sql/check-kept.ts';
+import type { KeptHead } from './sql/check-kept.ts';
 import { begin, commit, enterBounded, rollback } from './sql/transaction.ts';
 import type { Store } from './store.ts';
 import { WithoutSums } from './sums.ts';
@@ -90,9 +91,9 @@ class KeptGroup {
   }
 
   /** The heads that what is written stands on, as they are stored. */
-  heads(): readonly { readonly id: ConversationId; readonly head: string }[] {
-    const written = [...this.#held.keys()].filter((id) => this.batch.hasHead(id));
-    return written.map((id) => ({ id, head: JSON.stringify(this.kept.head(id)) }));
+  heads(): readonly KeptHead[] {
+    const written = [...this.#held].filter(([id]) => this.batch.hasHead(id));
+    return written.map(([id, { c, packs }]) => ({ id, c, packs, head: JSON.stringify(this.kept.head(id)) }));
   }
 
   /** What was taken for absent of the conversations that are written. */
@@ -117,8 +118,8 @@ class KeptGroup {
   #isKept(id: ConversationId): boolean {
     const kept = this.left.has(id) ? undefined : this.#recent.get(this.#namespace, id);
     if (!kept) return false;
-    const { c, rank, places } = kept.stored;
-    if (!this.#held.has(id)) this.#held.set(id, { c, isNew: false, rank, places });
+    const { c, rank, packs, places } = kept.stored;
+    if (!this.#held.has(id)) this.#held.set(id, { c, isNew: false, rank, packs, places });
     return true;
   }
 

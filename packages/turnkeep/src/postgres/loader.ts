@@ -10,11 +10,14 @@ import type { Connection, SqlRow, Statement } from './driver.ts';
 import { BlockReader, isCoolPlace, logOrPlace } from './blocks.ts';
 import type { CoolPlace } from './blocks.ts';
 import { asksAfter, asksAfterHead, asksAfterListing } from './follow.ts';
+import { mergedRows, packsFor } from './range-rows.ts';
+import type { LoadedRange } from './range-rows.ts';
+import type { PackedRow, RowPack } from './row-pack.ts';
 import type { Schema } from './schema-name.ts';
 import type { Snapshot, StoredHead } from './snapshot.ts';
 import { listHeads } from './sql/list-heads.ts';
 import { loadSums } from './sql/additions.ts';
-import { loadHeads, loadLogs, loadRanges, loadRows, loadWords } from './sql/load.ts';
+import { loadHeads, loadLogs, loadPacks, loadRanges, loadRows, loadWords } from './sql/load.ts';
 import type { RangeOf } from './sql/load.ts';
 import { isSummed, summed } from './sums.ts';
 
@@ -28,10 +31,10 @@ const GUESSES = 4_096;
 
 type AskOf<Kind extends Ask['kind']> = Extract<Ask, { readonly kind: Kind }>;
 
-/** A statement, and what is to become of the rows that it answers. */
+/** Statements, and what is to become of the rows that each answers. */
 interface Step {
-  readonly statement: Statement;
-  take(rows: readonly SqlRow[]): void;
+  readonly statements: readonly Statement[];
+  take(...rows: readonly (readonly SqlRow[])[]): void;
 }
 
 /** Turns what is asked for into statements: one for each kind, however many asks there are. */
@@ -41,6 +44,8 @@ export class Loader {
   readonly #snapshot: Snapshot;
   readonly #blocks: BlockReader;
   #cooled: (readonly [ConversationId, CoolPlace])[] = [];
+  /** Ranges of which not all was known: it takes more packs. */
+  #short: AskOf<'range'>[] = [];
   #guesses: Ask[] = [];
   #guessesHeads = true;
 
@@ -53,11 +58,24 @@ export class Loader {
 
   /** Loads what is not at hand, in one flush; `before` is sent first, in the same one. */
   async load(connection: Connection, asks: readonly Ask[], before: readonly Statement[] = []): Promise<void> {
-    const steps = this.#steps(asks.filter((ask) => !this.#snapshot.has(ask)));
-    if (steps.length + before.length === 0) return;
-    const results = await connection.run([...before, ...steps.map(({ statement }) => statement)]);
-    steps.forEach((step, at) => step.take(results[before.length + at] ?? []));
+    await this.#run(connection, this.#steps(asks.filter((ask) => !this.#snapshot.has(ask))), before);
+    for (let attempt = 1; this.#short.length > 0; attempt++) {
+      const short = this.#short;
+      this.#short = [];
+      await this.#run(connection, this.#rangesSteps(short, attempt), []);
+    }
     await this.#takeCooled(connection);
+  }
+
+  async #run(connection: Connection, steps: readonly Step[], before: readonly Statement[]): Promise<void> {
+    const statements = [...before, ...steps.flatMap((step) => step.statements)];
+    if (statements.length === 0) return;
+    const results = await connection.run(statements);
+    let at = before.length;
+    for (const step of steps) {
+      step.take(...results.slice(at, at + step.statements.length));
+      at += step.statements.length;
+    }
   }
 
   #takeLog(conversation: ConversationId, version: number, columns: SqlRow | undefined): void {
@@ -108,8 +126,7 @@ export class Loader {
       this.#headsStep(asks.filter((ask) => ask.kind === 'head')),
       this.#rowsStep(asks.filter((ask) => ask.kind === 'row' && !asksForSums(ask))),
       this.#sumsStep(sums),
-      this.#rangesStep(ranges.filter(({ range }) => !range.reverse)),
-      this.#rangesStep(ranges.filter(({ range }) => range.reverse)),
+      ...this.#rangesSteps(ranges, 0),
       this.#logsStep(asks.filter((ask) => ask.kind === 'log')),
       this.#wordsStep(asks.filter((ask) => ask.kind === 'words')),
       ...asks.filter((ask) => ask.kind === 'list').map((ask) => this.#listStep(ask)),
@@ -120,8 +137,8 @@ export class Loader {
     if (asks.length === 0) return undefined;
     const ids = asks.map(({ conversation }) => conversation);
     return {
-      statement: loadHeads(this.#schema, this.#namespace, ids),
-      take: (rows) => {
+      statements: [loadHeads(this.#schema, this.#namespace, ids)],
+      take: (rows = []) => {
         for (const id of ids) this.#snapshot.putHead(id, null);
         for (const row of rows) this.#putHead(row[0] as ConversationId, storedHead(row));
       },
@@ -131,12 +148,18 @@ export class Loader {
   #rowsStep(asks: readonly AskOf<'row'>[]): Step | undefined {
     if (asks.length === 0) return undefined;
     return {
-      statement: loadRows(
-        this.#schema,
-        this.#namespace,
-        asks.map(({ conversation, key }) => ({ ...this.#of(conversation), key })),
-      ),
-      take: (rows) => {
+      statements: [
+        loadRows(
+          this.#schema,
+          this.#namespace,
+          asks.map(({ conversation, key }) => ({
+            ...this.#of(conversation),
+            key,
+            mayBePacked: this.#mayHavePacked(conversation, { from: key, to: key }),
+          })),
+        ),
+      ],
+      take: (rows = []) => {
         const found = new Map(rows.map(([which, value]) => [Number(which), value]));
         asks.forEach(({ conversation, key }, at) => {
           const text = found.get(at + 1);
@@ -148,22 +171,58 @@ export class Loader {
     };
   }
 
-  #rangesStep(asks: readonly AskOf<'range'>[]): Step | undefined {
-    const [first] = asks;
-    if (!first) return undefined;
-    const reverse = first.range.reverse === true;
-    const wanted = asks.map(({ conversation, range }) => ({ ...this.#of(conversation), ...boundsOf(range) }));
+  #rangesSteps(asks: readonly AskOf<'range'>[], attempt: number): readonly Step[] {
+    const up = asks.filter(({ range }) => !range.reverse);
+    const down = asks.filter(({ range }) => range.reverse);
+    return [up, down].flatMap((some) => (some.length > 0 ? [this.#rangesStep(some, attempt)] : []));
+  }
+
+  /**
+   * Rows that are not packed, and then packs: where the conversation is not locked, rows that are packed in between are found
+   * twice, and never not at all.
+   */
+  #rangesStep(asks: readonly AskOf<'range'>[], attempt: number): Step {
+    const reverse = asks[0]?.range.reverse === true;
+    const wanted = asks.map(({ conversation, range }) => ({
+      ...this.#of(conversation),
+      ...boundsOf(range),
+      packs: packsFor(range, attempt),
+    }));
+    const packed = asks.flatMap(({ conversation, range }, at) =>
+      this.#mayHavePacked(conversation, range) ? [at] : [],
+    );
+    const inPacks = packed.flatMap((at) => wanted[at] ?? []);
     return {
-      statement: loadRanges(this.#schema, this.#namespace, wanted, reverse),
-      take: (rows) => {
-        const found = asks.map((): Row[] => []);
-        for (const [which, key, value] of rows as readonly (readonly [unknown, string, unknown])[]) {
-          const at = Number(which) - 1;
-          found[at]?.push({ key, value: parseValue(asks[at]?.conversation ?? '', key, value) });
-        }
-        asks.forEach((ask, at) => this.#putRange(ask, sorted(found[at] ?? [], ask.range)));
+      statements: [
+        loadRanges(this.#schema, this.#namespace, wanted, reverse),
+        ...(inPacks.length > 0 ? [loadPacks(this.#schema, this.#namespace, inPacks, reverse)] : []),
+      ],
+      take: (rows, packs = []) => {
+        const loaded = wanted.map(({ packs: mostPacks }) => ({
+          rows: [] as PackedRow[],
+          packs: [] as RowPack[],
+          mostPacks,
+        }));
+        for (const [which, key, value] of rows as readonly (readonly [unknown, string, string])[])
+          loaded[Number(which) - 1]?.rows.push({ key, value });
+        for (const [which, first, last, body] of packs as readonly (readonly [unknown, string, string, string])[])
+          loaded[packed[Number(which) - 1] ?? -1]?.packs.push({ first, last, body });
+        asks.forEach((ask, at) => {
+          const range = loaded[at];
+          if (range) this.#takeRange(ask, range);
+        });
       },
     };
+  }
+
+  #takeRange(ask: AskOf<'range'>, loaded: LoadedRange): void {
+    const rows = mergedRows(ask.range, loaded);
+    if (!rows) this.#short.push(ask);
+    else
+      this.#putRange(
+        ask,
+        rows.map(({ key, value }) => ({ key, value: parseValue(ask.conversation, key, value) })),
+      );
   }
 
   /** However few are asked for: what was added to a row is known once all of it is. */
@@ -171,8 +230,8 @@ export class Loader {
     if (asks.length === 0) return undefined;
     const ranges = asks.map((ask) => (ask.kind === 'row' ? { from: ask.key, to: `${ask.key}\u0000` } : ask.range));
     return {
-      statement: loadSums(this.#schema, this.#namespace, SHELVES.usage, ranges.map(boundsOf)),
-      take: (rows) => {
+      statements: [loadSums(this.#schema, this.#namespace, SHELVES.usage, ranges.map(boundsOf))],
+      take: (rows = []) => {
         for (const [at, { from, to }] of ranges.entries()) {
           const own = rows.filter(([which]) => Number(which) === at + 1);
           const sums = summed(
@@ -188,12 +247,14 @@ export class Loader {
   #logsStep(asks: readonly AskOf<'log'>[]): Step | undefined {
     if (asks.length === 0) return undefined;
     return {
-      statement: loadLogs(
-        this.#schema,
-        this.#namespace,
-        asks.map(({ conversation, version }) => ({ ...this.#of(conversation), version })),
-      ),
-      take: (rows) => {
+      statements: [
+        loadLogs(
+          this.#schema,
+          this.#namespace,
+          asks.map(({ conversation, version }) => ({ ...this.#of(conversation), version })),
+        ),
+      ],
+      take: (rows = []) => {
         const found = new Map(rows.map(([which, ...columns]) => [Number(which), columns]));
         asks.forEach((ask, at) => this.#takeLog(ask.conversation, ask.version, found.get(at + 1)));
       },
@@ -204,8 +265,8 @@ export class Loader {
     if (asks.length === 0) return undefined;
     const wanted = asks.map(({ conversation, range }) => ({ ...this.#of(conversation), ...boundsOf(range) }));
     return {
-      statement: loadWords(this.#schema, this.#namespace, wanted),
-      take: (rows) => {
+      statements: [loadWords(this.#schema, this.#namespace, wanted)],
+      take: (rows = []) => {
         for (const [which, ...columns] of rows) {
           const ask = asks[Number(which) - 1];
           if (ask) this.#takeLog(ask.conversation, Number(columns[0]), columns);
@@ -216,8 +277,8 @@ export class Loader {
 
   #listStep({ query }: AskOf<'list'>): Step {
     return {
-      statement: listHeads(this.#schema, this.#namespace, query),
-      take: (rows) => {
+      statements: [listHeads(this.#schema, this.#namespace, query)],
+      take: (rows = []) => {
         const heads = rows.map(
           ([head, id]) => parseStored(head as string, 'heads', `conversation ${String(id)}`) as Head,
         ); // we wrote it
@@ -230,6 +291,15 @@ export class Loader {
   /** A conversation, with its number where its head is at hand. */
   #of(conversation: ConversationId) {
     return { conversation, c: this.#snapshot.stored(conversation)?.c ?? null };
+  }
+
+  /**
+   * False where no row of a range is packed: its table has none that is. A head that is at hand says so: it is of this very
+   * snapshot, or locked, so that nobody packs rows of it meanwhile.
+   */
+  #mayHavePacked(conversation: ConversationId, { from, to }: RowRange): boolean {
+    const packs = this.#snapshot.stored(conversation)?.packs;
+    return packs === undefined || [...packs].some((table) => table >= from.slice(0, 1) && compareKeys(table, to) <= 0);
   }
 
   #putHead(id: ConversationId, stored: StoredHead): void {
@@ -253,14 +323,15 @@ function distinct(asks: readonly Ask[]): readonly Ask[] {
   return [...new Map(asks.map((ask) => [JSON.stringify(ask), ask])).values()];
 }
 
-/** `row` is the columns `id, c, rank, places, head`; throws `corrupt` where they are no JSON any more. */
+/** `row` is the columns `id, c, rank, places, head, packs`; throws `corrupt` where they are no JSON any more. */
 export function storedHead(row: SqlRow): StoredHead {
-  const [id, c, rank, places, head] = row as [string, string | number, string | number, string, string];
+  const [id, c, rank, places, head, packs] = row as [string, string | number, string | number, string, string, string];
   const parse = (text: string) => parseStored(text, 'heads', `conversation ${id}`);
   return {
     c: String(c),
     rank: Number(rank),
     places: new Map(parse(places) as Iterable<readonly [string, readonly [number, number]]>), // we wrote both
+    packs,
     head: parse(head) as Head,
   };
 }

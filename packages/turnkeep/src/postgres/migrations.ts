@@ -163,6 +163,25 @@ export const MIGRATIONS: readonly string[] = [
   -- No words stand for a commit that could not be read when it came into the index: every search looks at it.
   CREATE INDEX folded_unreadable ON $schema.folded (ns, position) WHERE words = '';
   `,
+  `
+  -- The version of the commit that wrote a row last; 0 where that was not noted, and where it was no commit of the row's own
+  -- conversation. Who does not know of it cannot write: what he does not see may be packed.
+  ALTER TABLE $schema.rows ADD COLUMN version bigint NOT NULL DEFAULT 0;
+  ALTER TABLE $schema.rows ALTER COLUMN version DROP DEFAULT;
+  -- The letters of the tables of which rows of the conversation are packed.
+  ALTER TABLE $schema.heads ADD COLUMN packs text NOT NULL DEFAULT '';
+  -- Rows of commits that have cooled: many of one conversation in one text, by their keys. A row of the table rows stands
+  -- for the packed one of the same key. Packs of a conversation do not overlap: each has keys from first to last, all
+  -- of one table.
+  CREATE TABLE $schema.packed (
+    ns text COLLATE "C" NOT NULL,
+    c bigint NOT NULL,
+    first text COLLATE "C" NOT NULL,
+    last text COLLATE "C" NOT NULL,
+    body text COLLATE "C" NOT NULL,
+    PRIMARY KEY (ns, c, first)
+  );
+  `,
 ];
 
 /** The tables that hold a namespace's rows; each is under row-level security. */
@@ -180,4 +199,5 @@ export const TENANT_TABLES: readonly string[] = [
   'blobs',
   'parts',
   'additions',
+  'packed',
 ];

@@ -101,5 +101,7 @@ export class ShelfTransaction {
 type Shelf = StoredHead | { readonly c: string; readonly isNew: true };
 
 function heldOf(shelf: Shelf): Held {
-  return 'isNew' in shelf ? { c: shelf.c, isNew: true, rank: 0, places: new Map() } : { ...shelf, isNew: false };
+  return 'isNew' in shelf
+    ? { c: shelf.c, isNew: true, rank: 0, packs: '', places: new Map() }
+    : { ...shelf, isNew: false };
 }

@@ -19,6 +19,8 @@ export interface StoredHead {
   readonly c: string;
   readonly rank: number;
   readonly places: Places;
+  /** The letters of the tables of which rows are packed. */
+  readonly packs: string;
   readonly head: Head;
 }
 

@@ -11,11 +11,11 @@ import { loadSought } from './sql/sought.ts';
 import { beginSnapshot, commit, enterNamespace } from './sql/transaction.ts';
 
 /** Where the columns of `loadSought` begin. */
-const ID = 5;
-const MESSAGE = 6;
-const TURN = 8;
-const LOG = 10;
-const BLOCK = 18;
+const ID = 6;
+const MESSAGE = 7;
+const TURN = 9;
+const LOG = 11;
+const BLOCK = 19;
 
 /**
  * Runs a reading on what one statement loads: a message by its id, in one round trip. `undefined` where the reading asks for

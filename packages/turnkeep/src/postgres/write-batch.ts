@@ -18,7 +18,7 @@ import { markBlocks } from './sql/blocks.ts';
 import { dropHeads } from './sql/add-heads.ts';
 import { editLogs } from './sql/edit-logs.ts';
 import type { LogToEdit } from './sql/edit-logs.ts';
-import { removeRows } from './sql/remove-rows.ts';
+import { removePacked, removeRows } from './sql/remove-rows.ts';
 import { addAdditions } from './sql/additions.ts';
 import type { Addition } from './sql/additions.ts';
 import type { IndexedCommit } from './sql/search.ts';
@@ -33,6 +33,7 @@ export interface Held {
   /** True where it has no commit yet. */
   readonly isNew: boolean;
   readonly rank: number;
+  readonly packs: string;
   places: Places;
   /** Which commit of this transaction is its last, from 1. */
   step?: number | undefined;
@@ -52,6 +53,8 @@ export class WriteBatch {
   readonly #rowsBefore: RowsBefore;
   readonly #heads = new Map<ConversationId, Head>();
   readonly #rows = new Map<ConversationId, Map<string, RowValue | null>>();
+  /** Of the rows of commits of their own conversation: the version that wrote each last. */
+  readonly #versions = new Map<ConversationId, Map<string, number>>();
   readonly #logs = new Map<string, LogToPut>();
   readonly #edits = new Map<string, LogToEdit & IndexedCommit>();
   readonly #additions: Addition[] = [];
@@ -87,7 +90,7 @@ export class WriteBatch {
     if (writes.log) this.#addLog(writes.log.conversation, writes.log.record);
     for (const { conversation, key, value } of writes.rows) {
       if (isAddition(writes, conversation)) this.#addAddition(writes.log, key, value);
-      else this.#addRow(conversation, key, value);
+      else this.#addRow(conversation, key, value, versionOf(writes, conversation));
     }
     for (const edit of writes.edits) this.#addEdit(edit);
     for (const head of writes.heads) {
@@ -107,6 +110,7 @@ export class WriteBatch {
       writeCommits(schema, namespace, { heads, added, put, logs: [...this.#logs.values()], floor: this.#floor }),
       this.#shelf !== undefined && addAdditions(schema, namespace, this.#shelf, this.#additions),
       removed.length > 0 && removeRows(schema, namespace, removed),
+      removed.length > 0 && removePacked(schema, namespace, removed),
       edits.length > 0 && markBlocks(schema, namespace, edits),
       edits.length > 0 && editLogs(schema, namespace, edits),
       edits.length > 0 && refoldWords(schema, namespace, edits),
@@ -126,11 +130,11 @@ export class WriteBatch {
   ): void {
     for (const [id, rank] of ranks as readonly (readonly [ConversationId, string | number])[]) {
       const head = this.#heads.get(id);
-      const { c, places, step } = this.#heldOf(id);
+      const { c, packs, places, step } = this.#heldOf(id);
       // Rows of a head without a commit change without it: it vouches for none.
       const rows = step === undefined ? undefined : known(id);
       if (!head || !rows) continue;
-      recent.put(namespace, { c, rank: Number(rank), places, head }, rows, this.#rows.get(id));
+      recent.put(namespace, { c, rank: Number(rank), places, packs, head }, rows, this.#rows.get(id));
     }
   }
 
@@ -141,10 +145,13 @@ export class WriteBatch {
     this.#logs.set(`${held.c} ${version}`, { c: held.c, step: held.step, log: packLog(log) });
   }
 
-  #addRow(conversation: ConversationId, key: string, value: RowValue | null): void {
+  #addRow(conversation: ConversationId, key: string, value: RowValue | null, version: number): void {
     let rows = this.#rows.get(conversation);
     if (!rows) this.#rows.set(conversation, (rows = new Map<string, RowValue | null>()));
     rows.set(key, value);
+    let versions = this.#versions.get(conversation);
+    if (!versions) this.#versions.set(conversation, (versions = new Map<string, number>()));
+    versions.set(key, version);
   }
 
   #addAddition(log: WriteSet['log'], key: string, value: RowValue | null): void {
@@ -191,10 +198,13 @@ export class WriteBatch {
     const removed: { c: string; key: string }[] = [];
     for (const [conversation, rows] of this.#rows) {
       const { c } = this.#heldOf(conversation);
+      const versions = this.#versions.get(conversation);
       for (const [key, value] of isShelf(conversation) ? byKey(rows) : rows) {
         if (value === null) removed.push({ c, key });
-        else
-          (this.#rowsBefore.isAbsent(conversation, key) ? added : put).push({ c, key, value: JSON.stringify(value) });
+        else {
+          const row = { c, key, value: JSON.stringify(value), version: versions?.get(key) ?? 0 };
+          (this.#rowsBefore.isAbsent(conversation, key) ? added : put).push(row);
+        }
       }
     }
     return { added, put, removed };
@@ -210,6 +220,11 @@ export class WriteBatch {
     assert(held, 'a conversation that is written is held');
     return held;
   }
+}
+
+/** The version of the commit that writes a conversation's rows; 0 where it is none of its own. */
+function versionOf({ log }: WriteSet, conversation: ConversationId): number {
+  return log?.conversation === conversation ? log.record.version : 0;
 }
 
 function byKey(rows: ReadonlyMap<string, RowValue | null>): readonly (readonly [string, RowValue | null])[] {

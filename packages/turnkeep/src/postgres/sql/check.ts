@@ -1,6 +1,7 @@
 import type { Statement } from '../driver.ts';
 import type { Schema } from '../schema-name.ts';
 import { numberIn } from './head-text.ts';
+import { keyOfLine, linesOf, valueOfLine } from './rows-of.ts';
 
 export interface Check {
   readonly kind: string;
@@ -34,8 +35,20 @@ export function checksOf(schema: Schema, namespace: string): readonly Check[] {
     check(
       'orphan_rows',
       'rows have no conversation',
-      `SELECT DISTINCT 'conversation number ' || c FROM ${s}.rows r WHERE r.ns = $1
-      AND NOT EXISTS (SELECT FROM ${s}.heads h WHERE h.ns = $1 AND h.c = r.c)`,
+      `SELECT DISTINCT 'conversation number ' || c FROM (
+        SELECT c FROM ${s}.rows r WHERE r.ns = $1 UNION ALL SELECT c FROM ${s}.packed p WHERE p.ns = $1) r
+      WHERE NOT EXISTS (SELECT FROM ${s}.heads h WHERE h.ns = $1 AND h.c = r.c)`,
+    ),
+    check(
+      'packed_rows',
+      'packed rows are not in the order of their keys, or not where they are looked for',
+      `SELECT 'conversation number ' || p.c || ', packed from ' || p.first FROM ${s}.packed p WHERE p.ns = $1 AND (
+        p.last >= (SELECT min(q.first) FROM ${s}.packed q WHERE q.ns = $1 AND q.c = p.c AND q.first > p.first)
+        OR left(p.body, 1) <> E'\x1e' OR (
+          SELECT bool_or(e.v = '' OR e.k < p.first OR e.k > p.last OR e.k <= e.before) FROM (
+            SELECT ${keyOfLine('l.line')} AS k, ${valueOfLine('l.line')} AS v,
+              lag(${keyOfLine('l.line')}) OVER (ORDER BY l.at) AS before FROM ${linesOf('p.body')}) e)
+        OR NOT EXISTS (SELECT FROM ${s}.heads h WHERE h.ns = $1 AND h.c = p.c AND strpos(h.packs, left(p.first, 1)) > 0))`,
     ),
     check(
       'orphan_addition',

@@ -1,5 +1,6 @@
 import type { SqlValue, Statement } from '../driver.ts';
 import type { Schema } from '../schema-name.ts';
+import { packsIn, rowAt, unpackedAt } from './rows-of.ts';
 
 /** A conversation, with its number where that is known. */
 interface Of {
@@ -9,6 +10,8 @@ interface Of {
 
 export interface KeyOf extends Of {
   readonly key: string;
+  /** False where it is known not to be packed. */
+  readonly mayBePacked: boolean;
 }
 
 export interface RangeOf extends Of {
@@ -21,27 +24,29 @@ export interface VersionOf extends Of {
   readonly version: number;
 }
 
-/** Answers `id, c, rank, places, head` of conversations that exist. */
+/** Answers `id, c, rank, places, head, packs` of conversations that exist. */
 export function loadHeads(schema: Schema, namespace: string, ids: readonly string[]): Statement {
-  const text = `SELECT id, c, rank, places, head FROM ${schema.sql}.heads
+  const text = `SELECT id, c, rank, places, head, packs FROM ${schema.sql}.heads
     WHERE ns = $1 AND id = ANY ($2::text[]) AND head <> ''`;
   return { name: 'tk_load_heads', text, values: [namespace, ids] };
 }
 
 /** Answers `which, v`: the value of each key that has a row, by its place among those asked for, from 1. */
 export function loadRows(schema: Schema, namespace: string, keys: readonly KeyOf[]): Statement {
+  const mayBePacked = keys.some((one) => one.mayBePacked);
+  const at = mayBePacked ? rowAt : unpackedAt;
   const text = `SELECT u.which, r.v
     FROM unnest($2::text[], $3::bigint[], $4::text[]) WITH ORDINALITY AS u (id, c, k, which)
     CROSS JOIN LATERAL (${numberOf(schema)}) h
-    CROSS JOIN LATERAL (SELECT v FROM ${schema.sql}.rows r WHERE r.ns = $1 AND r.c = h.c AND r.k = u.k OFFSET 0) r`;
+    CROSS JOIN LATERAL (${at(schema, 'h.c', 'u.k')}) r WHERE r.v IS NOT NULL`;
   return {
-    name: 'tk_load_rows',
+    name: mayBePacked ? 'tk_load_rows_packed' : 'tk_load_rows',
     text,
     values: [namespace, ...conversationsOf(keys), keys.map((one) => one.key)],
   };
 }
 
-/** Answers `which, k, v`: the rows of each range, in the direction asked for, as many as its limit at most. */
+/** Answers `which, k, v`: the rows of each range that are not packed, in the direction asked for, as many as its limit at most. */
 export function loadRanges(schema: Schema, namespace: string, ranges: readonly RangeOf[], reverse: boolean): Statement {
   const text = `SELECT u.which, r.k, r.v
     FROM unnest($2::text[], $3::bigint[], $4::text[], $5::text[], $6::bigint[]) WITH ORDINALITY AS u (id, c, low, high, n, which)
@@ -53,14 +58,37 @@ export function loadRanges(schema: Schema, namespace: string, ranges: readonly R
   return {
     name: reverse ? 'tk_load_ranges_down' : 'tk_load_ranges_up',
     text,
-    values: [
-      namespace,
-      ...conversationsOf(ranges),
-      ranges.map((one) => one.from),
-      ranges.map((one) => one.to),
-      ranges.map((one) => one.limit),
-    ],
+    values: [namespace, ...boundsOf(ranges), ranges.map((one) => one.limit)],
   };
+}
+
+/**
+ * Answers `which, first, last, body` of the packs that may hold rows of each range, in the direction asked for, as many as
+ * `packs` says of it at most.
+ */
+export function loadPacks(
+  schema: Schema,
+  namespace: string,
+  ranges: readonly (RangeOf & { readonly packs: number })[],
+  reverse: boolean,
+): Statement {
+  const down = direction(reverse);
+  const text = `SELECT u.which, p.first, p.last, p.body
+    FROM unnest($2::text[], $3::bigint[], $4::text[], $5::text[], $6::bigint[]) WITH ORDINALITY AS u (id, c, low, high, n, which)
+    CROSS JOIN LATERAL (${numberOf(schema)}) h
+    CROSS JOIN LATERAL (
+      SELECT first, last, body FROM ${packsIn(schema, { c: 'h.c', low: 'u.low', high: 'u.high' })}
+      ORDER BY p.ns${down}, p.c${down}, p.first${down} LIMIT u.n
+    ) p`;
+  return {
+    name: reverse ? 'tk_load_packs_down' : 'tk_load_packs_up',
+    text,
+    values: [namespace, ...boundsOf(ranges), ranges.map((one) => one.packs)],
+  };
+}
+
+function boundsOf(ranges: readonly RangeOf[]): readonly SqlValue[] {
+  return [...conversationsOf(ranges), ranges.map((one) => one.from), ranges.map((one) => one.to)];
 }
 
 function direction(reverse: boolean): string {
@@ -84,8 +112,8 @@ export function loadLogs(schema: Schema, namespace: string, versions: readonly V
 }
 
 /**
- * Answers `which, version, at, header, seals, words, redactions, c, block`: the log record that the last row of each range refers to,
- * where it refers to one of its own conversation. A reference is an array of version and index within the row's value; it is
+ * Answers `which, version, at, header, seals, words, redactions, c, block`: the log record that the last row of each range refers to
+ * (of those that are not packed), where it refers to one of its own conversation. A reference is an array of version and index within the row's value; it is
  * looked for as text, since what does not answer is only a guess that failed, and a value that is no JSON any more ends nothing.
  */
 export function loadWords(schema: Schema, namespace: string, ranges: readonly RangeOf[]): Statement {
@@ -104,13 +132,13 @@ export function loadWords(schema: Schema, namespace: string, ranges: readonly Ra
   return {
     name: 'tk_load_words',
     text,
-    values: [namespace, ...conversationsOf(ranges), ranges.map((one) => one.from), ranges.map((one) => one.to)],
+    values: [namespace, ...boundsOf(ranges)],
   };
 }
 
 /** The number of a conversation: as it was given, else looked up. */
 function numberOf(schema: Schema): string {
-  return `SELECT coalesce(u.c, (SELECT c FROM ${schema.sql}.heads h WHERE h.ns = $1 AND h.id = u.id)) AS c`;
+  return `SELECT coalesce(u.c, (SELECT c FROM ${schema.sql}.heads h WHERE h.ns = $1 AND h.id = u.id)) AS c OFFSET 0`;
 }
 
 function conversationsOf(asked: readonly Of[]): readonly [SqlValue, SqlValue] {

@@ -17,7 +17,7 @@ const STRENGTHS: Readonly<Record<HeadLock, string>> = {
 };
 
 /**
- * Locks the heads of conversations in key order and answers `id, c, rank, places, head` of each that it got. It reads
+ * Locks the heads of conversations in key order and answers `id, c, rank, places, head, packs` of each that it got. It reads
  * nothing else: under READ COMMITTED, a row joined to the locked one could be older than it.
  *
  * Without `wait` a head that somebody else holds is left out, so that one busy conversation holds up no other.
@@ -29,7 +29,7 @@ export function lockHeads(
   wait: boolean,
   lock: HeadLock = 'alone',
 ): Statement {
-  const text = `SELECT id, c, rank, places, head FROM ${schema.sql}.heads
+  const text = `SELECT id, c, rank, places, head, packs FROM ${schema.sql}.heads
     WHERE ns = $1 AND id = ANY ($2::text[]) ORDER BY id FOR ${STRENGTHS[lock]}${wait ? '' : ' SKIP LOCKED'}`;
   const name = lock === 'alone' ? 'tk_lock_heads' : `tk_lock_heads_${lock}`;
   return { name: wait ? `${name}_wait` : name, text, values: [namespace, ids] };

@@ -3,6 +3,7 @@ import type { SoughtMessage } from '../../core/backend.ts';
 import type { Statement } from '../driver.ts';
 import type { Schema } from '../schema-name.ts';
 import { numberKeyOf } from './number-key.ts';
+import { rowAt } from './rows-of.ts';
 
 const NUMBER = '([0-9]{1,15})';
 /** The row of an id says where the message stands: branch, position, sequence. */
@@ -11,7 +12,7 @@ const PLACE = `^\\[${NUMBER},${NUMBER},${NUMBER}\\]$`;
 const STAMP = `^\\["(?:[^"\\\\]|\\\\.)*",${NUMBER},[0-9]+,(?:[0-9]+|\\[${NUMBER},[0-9]+\\])`;
 
 /**
- * Follows a message from its id to its words. Answers at most one row: `id, c, rank, places, head` of the conversation; the
+ * Follows a message from its id to its words. Answers at most one row: `id, c, rank, places, head, packs` of the conversation; the
  * value of the id's row; key and value of the message's row and of its turn's; `version, at, header, seals, words,
  * redactions, c, block` of the log record; `c, first, last, bytes` of the block that it has cooled into. What is not there is
  * `NULL`, and so is what cannot be followed: a value that is no JSON any more ends nothing.
@@ -21,22 +22,22 @@ const STAMP = `^\\["(?:[^"\\\\]|\\\\.)*",${NUMBER},[0-9]+,(?:[0-9]+|\\[${NUMBER}
  */
 export function loadSought(schema: Schema, namespace: string, { conversationId, messageId }: SoughtMessage): Statement {
   const s = schema.sql;
-  const valueAt = (key: string) => `SELECT r.v FROM ${s}.rows r WHERE r.ns = $1 AND r.c = h.c AND r.k = ${key}`;
-  const text = `SELECT h.id, h.c, h.rank, h.places, h.head, i.v, m.k, m.v, t.k, t.v,
+  const at = (key: string) => rowAt(schema, 'h.c', key);
+  const text = `SELECT h.id, h.c, h.rank, h.places, h.head, h.packs, i.v, m.k, m.v, t.k, t.v,
       l.version, l.at, l.header, l.seals, l.words, l.redactions, l.c, l.block, b.c, b.first, b.last, b.bytes
-    FROM (SELECT id, c, rank, places, head FROM ${s}.heads WHERE ns = $1 AND id = ANY ($2::text[]) AND head <> ''
+    FROM (SELECT id, c, rank, places, head, packs FROM ${s}.heads WHERE ns = $1 AND id = ANY ($2::text[]) AND head <> ''
       ORDER BY ns, id OFFSET 0) h
-    LEFT JOIN LATERAL (${valueAt('$3')} OFFSET 0) i ON true
+    LEFT JOIN LATERAL (${at('$3')}) i ON true
     LEFT JOIN LATERAL (SELECT regexp_match(i.v, '${PLACE}')::bigint[] AS at OFFSET 0) p ON true
     LEFT JOIN LATERAL (
       SELECT ${numberKeyOf('p.at[1]')} || ${numberKeyOf('p.at[2]')} AS turn, ${numberKeyOf('p.at[3]')} AS sequence
       WHERE p.at IS NOT NULL OFFSET 0
     ) n ON true
     LEFT JOIN LATERAL (
-      SELECT u.k, (${valueAt('u.k')}) AS v FROM (SELECT '${TABLES.messages}' || n.turn || n.sequence AS k) u OFFSET 0
+      SELECT u.k, (${at('u.k')}) AS v FROM (SELECT '${TABLES.messages}' || n.turn || n.sequence AS k) u OFFSET 0
     ) m ON true
     LEFT JOIN LATERAL (
-      SELECT u.k, (${valueAt('u.k')}) AS v FROM (SELECT '${TABLES.turns}' || n.turn AS k) u OFFSET 0
+      SELECT u.k, (${at('u.k')}) AS v FROM (SELECT '${TABLES.turns}' || n.turn AS k) u OFFSET 0
     ) t ON true
     LEFT JOIN LATERAL (SELECT regexp_match(m.v, '${STAMP}')::bigint[] AS at OFFSET 0) w ON true
     LEFT JOIN LATERAL (

@@ -16,6 +16,8 @@ export interface RowToPut {
   readonly c: string;
   readonly key: string;
   readonly value: string;
+  /** Of the commit that writes it; 0 where it is none of the row's own conversation. */
+  readonly version: number;
 }
 
 /** The log record of a commit with its conversation's number, and which commit of the transaction it is, from 1. */
@@ -51,27 +53,29 @@ export function writeCommits(
 ): Statement {
   const text = `WITH head AS (
       SELECT * FROM unnest(${texts(3)}, $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::text[], $9::boolean[],
-        ${texts(10)}, ${texts(11)}, $23::bigint[])
+        ${texts(10)}, ${texts(11)}, $24::bigint[])
         AS u (id, version, step, created, activity, owner, uncollected, places, head, c)
     ), recency AS (
       INSERT INTO ${schema.sql}.recency AS r (ns, id, activity, owner) SELECT $1, u.id, u.activity, u.owner FROM head u
       ON CONFLICT (ns, id) DO UPDATE SET activity = excluded.activity, owner = excluded.owner
       WHERE r.activity <> excluded.activity OR r.owner IS DISTINCT FROM excluded.owner
     ), rows AS (
-      INSERT INTO ${schema.sql}.rows (ns, c, k, v)
-      SELECT $1, u.c, u.k, u.v FROM unnest($12::bigint[], ${texts(13)}, ${texts(14)}) AS u (c, k, v)
-      ON CONFLICT (ns, c, k) DO UPDATE SET v = excluded.v
+      INSERT INTO ${schema.sql}.rows (ns, c, k, v, version)
+      SELECT $1, u.c, u.k, u.v, u.version
+      FROM unnest($12::bigint[], ${texts(13)}, ${texts(14)}, $15::bigint[]) AS u (c, k, v, version)
+      ON CONFLICT (ns, c, k) DO UPDATE SET v = excluded.v, version = excluded.version
     ), added AS (
-      INSERT INTO ${schema.sql}.rows (ns, c, k, v)
-      SELECT $1, u.c, u.k, u.v FROM unnest($24::bigint[], ${texts(25)}, ${texts(26)}) AS u (c, k, v)
+      INSERT INTO ${schema.sql}.rows (ns, c, k, v, version)
+      SELECT $1, u.c, u.k, u.v, u.version
+      FROM unnest($25::bigint[], ${texts(26)}, ${texts(27)}, $28::bigint[]) AS u (c, k, v, version)
     ), log AS (
       INSERT INTO ${schema.sql}.log (ns, c, version, at, header, seals, words, redactions)
       SELECT $1, u.c, u.version, u.at, u.header, u.seals, coalesce(u.words, ''), u.redactions
-      FROM unnest($15::bigint[], $16::bigint[], $18::bigint[], ${texts(19)}, ${texts(20)}, ${texts(21)}, ${texts(22)})
+      FROM unnest($16::bigint[], $17::bigint[], $19::bigint[], ${texts(20)}, ${texts(21)}, ${texts(22)}, ${texts(23)})
         AS u (c, version, at, header, seals, words, redactions)
     ), outbox AS (
       INSERT INTO ${schema.sql}.outbox (ns, c, version, rank) SELECT $1, u.c, u.version, ${rankOf('$2', 'u.step')}
-      FROM unnest($15::bigint[], $16::bigint[], $17::bigint[]) AS u (c, version, step)
+      FROM unnest($16::bigint[], $17::bigint[], $18::bigint[]) AS u (c, version, step)
     )
     INSERT INTO ${schema.sql}.heads AS h (ns, id, c, version, rank, created, owner, uncollected, places, head)
     SELECT $1, u.id, u.c, u.version, coalesce(${rankOf('$2', 'u.step')}, 0), u.created, u.owner, u.uncollected, u.places, u.head
@@ -125,7 +129,12 @@ function headColumns(heads: readonly HeadToPut[]): Statement['values'] {
 }
 
 function rowColumns(rows: readonly RowToPut[]): Statement['values'] {
-  return [rows.map(({ c }) => c), joined(rows.map(({ key }) => key)), joined(rows.map(({ value }) => value))];
+  return [
+    rows.map(({ c }) => c),
+    joined(rows.map(({ key }) => key)),
+    joined(rows.map(({ value }) => value)),
+    rows.map(({ version }) => version),
+  ];
 }
 
 function logColumns(logs: readonly LogToPut[]): Statement['values'] {
