@@ -299,7 +299,9 @@ export class Loader {
    */
   #mayHavePacked(conversation: ConversationId, { from, to }: RowRange): boolean {
     const packs = this.#snapshot.stored(conversation)?.packs;
-    return packs === undefined || [...packs].some((table) => table >= from.slice(0, 1) && compareKeys(table, to) <= 0);
+    return (
+      packs === undefined || Array.from(packs).some((table) => table >= from.slice(0, 1) && compareKeys(table, to) <= 0)
+    );
   }
 
   #putHead(id: ConversationId, stored: StoredHead): void {

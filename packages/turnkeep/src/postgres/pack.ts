@@ -9,7 +9,8 @@ import type { Schema } from './schema-name.ts';
 import type { StoredHead } from './snapshot.ts';
 import { inSession } from './session.ts';
 import { lockHeads } from './sql/lock-heads.ts';
-import { dropPackedRows, notePacks, packsOf, putPacks, rowsToPack } from './sql/pack.ts';
+import { notePacks, packsOf, putPacks, rowsToPack } from './sql/pack.ts';
+import { removeRows } from './sql/remove-rows.ts';
 import { begin, commit, enterBounded } from './sql/transaction.ts';
 import type { Store } from './store.ts';
 
@@ -61,8 +62,8 @@ async function movesOf(
   const before = found.map(([first, last, body]) => ({ first, last, body }) as RowPack); // text columns
   return [
     putPacks(schema, namespace, c, withRows(before, rows)),
-    dropPackedRows(schema, namespace, c, keys),
-    notePacks(schema, namespace, id, [...new Set([...packs, ...keys.map(tableOf)])].sort().join('')),
+    removeRows(schema, namespace, c, keys),
+    notePacks(schema, namespace, id, tablesIn(packs, keys)),
   ];
 }
 
@@ -74,6 +75,11 @@ async function nextRows(
 ): Promise<readonly PackedRow[]> {
   const [rows = []] = await session.run([rowsToPack(schema, namespace, { c, after, but: STAYS, limit: SLICE })]);
   return rows.map(([key, value]) => ({ key: key as string, value: value as string })); // text columns
+}
+
+/** The letters of the tables of which rows are packed, with those of more keys. */
+function tablesIn(packs: string, keys: readonly string[]): string {
+  return [...new Set([...Array.from(packs), ...keys.map(tableOf)])].sort().join('');
 }
 
 /** Packs all rows of a conversation that commits left which have cooled. */

@@ -109,8 +109,10 @@ export class WriteBatch {
     return [
       writeCommits(schema, namespace, { heads, added, put, logs: [...this.#logs.values()], floor: this.#floor }),
       this.#shelf !== undefined && addAdditions(schema, namespace, this.#shelf, this.#additions),
-      removed.length > 0 && removeRows(schema, namespace, removed),
-      removed.length > 0 && removePacked(schema, namespace, removed),
+      ...removed.flatMap(({ c, keys, packs }) => [
+        removeRows(schema, namespace, c, keys),
+        packs !== '' && removePacked(schema, namespace, c, keys),
+      ]),
       edits.length > 0 && markBlocks(schema, namespace, edits),
       edits.length > 0 && editLogs(schema, namespace, edits),
       edits.length > 0 && refoldWords(schema, namespace, edits),
@@ -195,13 +197,14 @@ export class WriteBatch {
   #sortedRows() {
     const added: RowToPut[] = [];
     const put: RowToPut[] = [];
-    const removed: { c: string; key: string }[] = [];
+    const removed: { c: string; keys: readonly string[]; packs: string }[] = [];
     for (const [conversation, rows] of this.#rows) {
-      const { c } = this.#heldOf(conversation);
+      const { c, packs } = this.#heldOf(conversation);
+      const keys = [...rows].flatMap(([key, value]) => (value === null ? [key] : []));
+      if (keys.length > 0) removed.push({ c, keys, packs });
       const versions = this.#versions.get(conversation);
       for (const [key, value] of isShelf(conversation) ? byKey(rows) : rows) {
-        if (value === null) removed.push({ c, key });
-        else {
+        if (value !== null) {
           const row = { c, key, value: JSON.stringify(value), version: versions?.get(key) ?? 0 };
           (this.#rowsBefore.isAbsent(conversation, key) ? added : put).push(row);
         }

@@ -4,7 +4,7 @@ import { conversationOf, NAMESPACE, turnOf } from './workload.ts';
 
 /**
  * A process that commits turns until its input ends or it is killed: `writer-child URL NAME`. Sixteen writers work at once,
- * several on each conversation. Before a commit one says `send ID`, after its answer `ack ID VERSION` or `fail ID CODE`, one
+ * several on each conversation, and what they wrote cools meanwhile. Before a commit one says `send ID`, after its answer `ack ID VERSION` or `fail ID CODE`, one
  * line each and written at once.
  */
 const [url = '', name = ''] = process.argv.slice(2);
@@ -30,5 +30,15 @@ async function write(writer: number): Promise<void> {
   }
 }
 
+/** Cools all but the newest messages while others write, and packs their rows. */
+async function coolAlong(): Promise<void> {
+  while (!stopping.signal.aborted) await ledger.backend.cool(NAMESPACE, { hotMessages: 6 }).catch(ignore);
+}
+
+/** Where the server is away, the next try tells. */
+function ignore(): void {}
+
+const cooling = coolAlong();
 await Promise.all(Array.from({ length: WRITERS }, (_, writer) => write(writer)));
+await cooling;
 await ledger.close();

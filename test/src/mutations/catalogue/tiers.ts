@@ -43,8 +43,8 @@ export const TIERS: readonly Mutation[] = [
   {
     file: COOL,
     breaks: 'a slice holds more than it may',
-    find: 'if (slice.length > 0 && length > SLICE_LENGTH)',
-    replace: 'if (slice.length > 99 && length > SLICE_LENGTH)',
+    find: 'if (slice.length > 0 && length > sliceLength)',
+    replace: 'if (slice.length > 99 && length > sliceLength)',
   },
   {
     file: COOL,

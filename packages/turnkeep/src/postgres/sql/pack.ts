@@ -54,9 +54,3 @@ export function notePacks(schema: Schema, namespace: string, id: string, packs: 
   const text = `UPDATE ${schema.sql}.heads SET packs = $3 WHERE ns = $1 AND id = $2 AND packs <> $3`;
   return { name: 'tk_note_packs', text, values: [namespace, id, packs] };
 }
-
-/** Removes rows that were packed, from the table of those that are not. */
-export function dropPackedRows(schema: Schema, namespace: string, c: string, keys: readonly string[]): Statement {
-  const text = `DELETE FROM ${schema.sql}.rows WHERE ns = $1 AND c = $2 AND k = ANY ($3::text[])`;
-  return { name: 'tk_drop_packed_rows', text, values: [namespace, c, keys] };
-}
