@@ -31,6 +31,11 @@ async function doEverything(): Promise<Recorder> {
   const at = messages.at(-1)?.messageId;
   await backend.commit(envelope('fork', [{ kind: 'conversation.fork', source: 'c', at }]));
   await backend.commit(envelope('c', [{ kind: 'message.redact', messageId: at, reason: 'gone' }]));
+  for (const text of ['old', 'older']) await backend.commit(turn('c', text));
+  await backend.cool(NAMESPACE, { hotMessages: 1 });
+  await conversation.message('nobody');
+  await conversation.page();
+  for (let more = 0; more < 12; more++) await backend.commit(turn('c', `more ${more}`));
   for (const order of ['activity', 'created'] as const) {
     await namespace.page({ order });
     await namespace.page({ order, owner: 'me' });
