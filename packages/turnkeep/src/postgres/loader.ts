@@ -187,6 +187,7 @@ export class Loader {
       ...this.#of(conversation),
       ...boundsOf(range),
       packs: packsFor(range, attempt),
+      isStill: Boolean(this.#snapshot.stored(conversation)),
     }));
     const packed = asks.flatMap(({ conversation, range }, at) =>
       this.#mayHavePacked(conversation, range) ? [at] : [],

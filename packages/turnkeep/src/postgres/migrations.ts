@@ -164,8 +164,8 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX folded_unreadable ON $schema.folded (ns, position) WHERE words = '';
   `,
   `
-  -- The version of the commit that wrote a row last; 0 where that was not noted, and where it was no commit of the row's own
-  -- conversation. Who does not know of it cannot write: what he does not see may be packed.
+  -- The version of the commit that wrote a row last, or of a later one of the same transaction; 0 where that was not noted,
+  -- and where it was no commit of the row's own conversation. Who does not know of it cannot write: what he does not see may be packed.
   ALTER TABLE $schema.rows ADD COLUMN version bigint NOT NULL DEFAULT 0;
   ALTER TABLE $schema.rows ALTER COLUMN version DROP DEFAULT;
   -- The letters of the tables of which rows of the conversation are packed.

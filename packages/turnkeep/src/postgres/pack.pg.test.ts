@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
-import type { Row, RowRange } from '../core/backend.ts';
+import type { Row, RowRange, RowReader } from '../core/backend.ts';
 import { prefixEnd, TABLES } from '../core/keys.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { MIGRATIONS } from './migrations.ts';
@@ -69,11 +69,16 @@ describe('rows of commits that have cooled', () => {
       const bounds = [0, 1, 100, 270, 278, 280, 281, 299].map((at) => inTable[at]?.key ?? '');
       for (const from of bounds)
         for (const reverse of [false, true])
-          for (const limit of [1, 3, 50, undefined]) {
+          for (const limit of [1, 12, 13, 50, undefined]) {
             const range = { from, to: prefixEnd(table), reverse, limit };
             const within = inTable.filter(({ key }) => key >= from);
             const expected = (reverse ? within.toReversed() : within).slice(0, limit);
             expect(await rowsOf(range)).toEqual(expected);
+            // A range is loaded a little beyond its limit, and what was loaded answers the next one.
+            const more = { ...range, limit: limit && limit + 8 };
+            const both = (rows: RowReader) => rows.head('c') && [rows.scan('c', range), rows.scan('c', more)];
+            const further = (reverse ? within.toReversed() : within).slice(0, more.limit);
+            expect(await ours.read(NAMESPACE, both)).toEqual([expected, further]);
           }
     }
     for (const { key, value } of all.filter((_, at) => at % 37 === 0)) {

@@ -53,8 +53,8 @@ export class WriteBatch {
   readonly #rowsBefore: RowsBefore;
   readonly #heads = new Map<ConversationId, Head>();
   readonly #rows = new Map<ConversationId, Map<string, RowValue | null>>();
-  /** Of the rows of commits of their own conversation: the version that wrote each last. */
-  readonly #versions = new Map<ConversationId, Map<string, number>>();
+  /** The version of each conversation's last commit. */
+  readonly #versions = new Map<ConversationId, number>();
   readonly #logs = new Map<string, LogToPut>();
   readonly #edits = new Map<string, LogToEdit & IndexedCommit>();
   readonly #additions: Addition[] = [];
@@ -90,7 +90,7 @@ export class WriteBatch {
     if (writes.log) this.#addLog(writes.log.conversation, writes.log.record);
     for (const { conversation, key, value } of writes.rows) {
       if (isAddition(writes, conversation)) this.#addAddition(writes.log, key, value);
-      else this.#addRow(conversation, key, value, versionOf(writes, conversation));
+      else this.#addRow(conversation, key, value);
     }
     for (const edit of writes.edits) this.#addEdit(edit);
     for (const head of writes.heads) {
@@ -144,16 +144,14 @@ export class WriteBatch {
     const held = this.#heldOf(conversation);
     const { version } = log;
     held.step = ++this.#steps;
+    this.#versions.set(conversation, version);
     this.#logs.set(`${held.c} ${version}`, { c: held.c, step: held.step, log: packLog(log) });
   }
 
-  #addRow(conversation: ConversationId, key: string, value: RowValue | null, version: number): void {
+  #addRow(conversation: ConversationId, key: string, value: RowValue | null): void {
     let rows = this.#rows.get(conversation);
     if (!rows) this.#rows.set(conversation, (rows = new Map<string, RowValue | null>()));
     rows.set(key, value);
-    let versions = this.#versions.get(conversation);
-    if (!versions) this.#versions.set(conversation, (versions = new Map<string, number>()));
-    versions.set(key, version);
   }
 
   #addAddition(log: WriteSet['log'], key: string, value: RowValue | null): void {
@@ -202,10 +200,10 @@ export class WriteBatch {
       const { c, packs } = this.#heldOf(conversation);
       const keys = [...rows].flatMap(([key, value]) => (value === null ? [key] : []));
       if (keys.length > 0) removed.push({ c, keys, packs });
-      const versions = this.#versions.get(conversation);
+      const version = this.#versions.get(conversation) ?? 0;
       for (const [key, value] of isShelf(conversation) ? byKey(rows) : rows) {
         if (value !== null) {
-          const row = { c, key, value: JSON.stringify(value), version: versions?.get(key) ?? 0 };
+          const row = { c, key, value: JSON.stringify(value), version };
           (this.#rowsBefore.isAbsent(conversation, key) ? added : put).push(row);
         }
       }
@@ -223,11 +221,6 @@ export class WriteBatch {
     assert(held, 'a conversation that is written is held');
     return held;
   }
-}
-
-/** The version of the commit that writes a conversation's rows; 0 where it is none of its own. */
-function versionOf({ log }: WriteSet, conversation: ConversationId): number {
-  return log?.conversation === conversation ? log.record.version : 0;
 }
 
 function byKey(rows: ReadonlyMap<string, RowValue | null>): readonly (readonly [string, RowValue | null])[] {

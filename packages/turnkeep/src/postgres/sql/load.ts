@@ -62,28 +62,38 @@ export function loadRanges(schema: Schema, namespace: string, ranges: readonly R
   };
 }
 
+export interface PacksOf extends RangeOf {
+  /** As many packs at most. */
+  readonly packs: number;
+  /** True where nobody writes to the conversation meanwhile. */
+  readonly isStill: boolean;
+}
+
 /**
- * Answers `which, first, last, body` of the packs that may hold rows of each range, in the direction asked for, as many as
- * `packs` says of it at most.
+ * Answers `which, first, last, body` of the packs that may hold rows of each range, in the direction asked for. Downwards,
+ * where nobody writes meanwhile, those are left out that stand below as many rows as are asked for that are not packed: who
+ * reads the end of a path mostly gets none.
  */
-export function loadPacks(
-  schema: Schema,
-  namespace: string,
-  ranges: readonly (RangeOf & { readonly packs: number })[],
-  reverse: boolean,
-): Statement {
+export function loadPacks(schema: Schema, namespace: string, ranges: readonly PacksOf[], reverse: boolean): Statement {
   const down = direction(reverse);
+  const lastWanted = `SELECT r.k FROM ${schema.sql}.rows r WHERE r.ns = $1 AND r.c = h.c AND r.k >= u.low AND r.k < u.high
+    ORDER BY r.ns DESC, r.c DESC, r.k DESC OFFSET u.wanted - 1 LIMIT 1`;
+  const low = reverse ? `CASE WHEN u.wanted IS NULL THEN u.low ELSE coalesce((${lastWanted}), u.low) END` : 'u.low';
   const text = `SELECT u.which, p.first, p.last, p.body
-    FROM unnest($2::text[], $3::bigint[], $4::text[], $5::text[], $6::bigint[]) WITH ORDINALITY AS u (id, c, low, high, n, which)
+    FROM unnest($2::text[], $3::bigint[], $4::text[], $5::text[], $6::bigint[], $7::bigint[])
+      WITH ORDINALITY AS u (id, c, low, high, n, wanted, which)
     CROSS JOIN LATERAL (${numberOf(schema)}) h
+    CROSS JOIN LATERAL (SELECT ${low} AS low OFFSET 0) e
     CROSS JOIN LATERAL (
-      SELECT first, last, body FROM ${packsIn(schema, { c: 'h.c', low: 'u.low', high: 'u.high' })}
+      SELECT first, last, body FROM ${packsIn(schema, { c: 'h.c', low: 'e.low', high: 'u.high' })}
       ORDER BY p.ns${down}, p.c${down}, p.first${down} LIMIT u.n
     ) p`;
+  const wanted = ({ isStill, limit }: PacksOf) =>
+    reverse && isStill && limit < Number.MAX_SAFE_INTEGER ? limit : null;
   return {
     name: reverse ? 'tk_load_packs_down' : 'tk_load_packs_up',
     text,
-    values: [namespace, ...boundsOf(ranges), ranges.map((one) => one.packs)],
+    values: [namespace, ...boundsOf(ranges), ranges.map((one) => one.packs), ranges.map(wanted)],
   };
 }
 

@@ -16,7 +16,7 @@ export interface RowToPut {
   readonly c: string;
   readonly key: string;
   readonly value: string;
-  /** Of the commit that writes it; 0 where it is none of the row's own conversation. */
+  /** Of the last commit of the row's own conversation that is written with it; 0 where there is none. */
   readonly version: number;
 }
 
@@ -62,12 +62,12 @@ export function writeCommits(
     ), rows AS (
       INSERT INTO ${schema.sql}.rows (ns, c, k, v, version)
       SELECT $1, u.c, u.k, u.v, u.version
-      FROM unnest($12::bigint[], ${texts(13)}, ${texts(14)}, $15::bigint[]) AS u (c, k, v, version)
+      FROM unnest(${numbers(12)}, ${texts(13)}, ${texts(14)}, ${numbers(15)}) AS u (c, k, v, version)
       ON CONFLICT (ns, c, k) DO UPDATE SET v = excluded.v, version = excluded.version
     ), added AS (
       INSERT INTO ${schema.sql}.rows (ns, c, k, v, version)
       SELECT $1, u.c, u.k, u.v, u.version
-      FROM unnest($25::bigint[], ${texts(26)}, ${texts(27)}, $28::bigint[]) AS u (c, k, v, version)
+      FROM unnest(${numbers(25)}, ${texts(26)}, ${texts(27)}, ${numbers(28)}) AS u (c, k, v, version)
     ), log AS (
       INSERT INTO ${schema.sql}.log (ns, c, version, at, header, seals, words, redactions)
       SELECT $1, u.c, u.version, u.at, u.header, u.seals, coalesce(u.words, ''), u.redactions
@@ -109,6 +109,13 @@ function joined(values: readonly (string | null)[]): string {
   return values.map((value) => (value === null || value === '' ? NOTHING : value)).join(SEPARATOR);
 }
 
+const SPACE = ' ';
+
+/** The array of a parameter that is numbers with spaces between them. */
+function numbers(parameter: number): string {
+  return `string_to_array($${parameter}::text, '${SPACE}')::bigint[]`;
+}
+
 /** The array of a parameter that {@link joined} made. */
 function texts(parameter: number): string {
   return `string_to_array($${parameter}::text, E'\\x1e', E'\\x1f')`;
@@ -130,10 +137,10 @@ function headColumns(heads: readonly HeadToPut[]): Statement['values'] {
 
 function rowColumns(rows: readonly RowToPut[]): Statement['values'] {
   return [
-    rows.map(({ c }) => c),
+    rows.map(({ c }) => c).join(SPACE),
     joined(rows.map(({ key }) => key)),
     joined(rows.map(({ value }) => value)),
-    rows.map(({ version }) => version),
+    rows.map(({ version }) => version).join(SPACE),
   ];
 }
 
