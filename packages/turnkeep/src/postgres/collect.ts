@@ -86,7 +86,7 @@ class Collection {
 
   constructor(store: Store, connection: Connection, namespace: string) {
     this.#connection = connection;
-    this.#loader = new Loader(store.schema, namespace, this.#snapshot);
+    this.#loader = new Loader(store.schema, namespace, this.#snapshot, this.#held);
     this.batch = new WriteBatch(this.#held, this.#snapshot);
   }
 

@@ -154,7 +154,7 @@ async function swap({ schema }: Store, session: Session, { namespace, id, logs, 
   const head = locked[2]?.[0];
   const snapshot = new Snapshot();
   const asks = logs.map(({ version }): Ask => ({ kind: 'log', conversation: id, version }));
-  if (head) await new Loader(schema, namespace, snapshot).load(session, asks);
+  if (head) await new Loader(schema, namespace, snapshot, new Map([[id, head]])).load(session, asks);
   const isStill = head !== undefined && logs.every((log) => isSame(log, snapshot.log(id, log.version)));
   if (!isStill) {
     await session.run([rollback()]);

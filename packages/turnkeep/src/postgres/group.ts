@@ -103,7 +103,7 @@ class Group<J extends Job> implements DecidedGroup<J> {
     this.#namespace = namespace;
     this.#overlay = new Overlay(this.#snapshot);
     this.#rows = new WithoutSums(this.#overlay);
-    this.#loader = new Loader(store.schema, namespace, this.#snapshot).withoutHeads();
+    this.#loader = new Loader(store.schema, namespace, this.#snapshot, this.#held).withoutHeads();
     this.batch = new WriteBatch(this.#held, this.#snapshot);
   }
 

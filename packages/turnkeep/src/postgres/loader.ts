@@ -43,13 +43,19 @@ export class Loader {
   readonly #namespace: string;
   readonly #snapshot: Snapshot;
   readonly #blocks: BlockReader;
+  readonly #held: ReadonlyMap<ConversationId, unknown> | undefined;
   #cooled: (readonly [ConversationId, CoolPlace])[] = [];
   /** Ranges of which not all was known: it takes more packs. */
   #short: AskOf<'range'>[] = [];
   #guesses: Ask[] = [];
   #guessesHeads = true;
 
-  constructor(schema: Schema, namespace: string, snapshot: Snapshot) {
+  /**
+   * `held` are the conversations whose heads are locked, in a transaction whose statements each see a moment of their own;
+   * absent where all of them see one.
+   */
+  constructor(schema: Schema, namespace: string, snapshot: Snapshot, held?: ReadonlyMap<ConversationId, unknown>) {
+    this.#held = held;
     this.#schema = schema;
     this.#namespace = namespace;
     this.#snapshot = snapshot;
@@ -187,7 +193,7 @@ export class Loader {
       ...this.#of(conversation),
       ...boundsOf(range),
       packs: packsFor(range, attempt),
-      isStill: Boolean(this.#snapshot.stored(conversation)),
+      isStill: this.#isStill(conversation),
     }));
     const packed = asks.flatMap(({ conversation, range }, at) =>
       this.#mayHavePacked(conversation, range) ? [at] : [],
@@ -294,15 +300,17 @@ export class Loader {
     return { conversation, c: this.#snapshot.stored(conversation)?.c ?? null };
   }
 
-  /**
-   * False where no row of a range is packed: its table has none that is. A head that is at hand says so: it is of this very
-   * snapshot, or locked, so that nobody packs rows of it meanwhile.
-   */
+  /** False where no row of a range is packed: its table has none that is, as the conversation's head says. */
   #mayHavePacked(conversation: ConversationId, { from, to }: RowRange): boolean {
-    const packs = this.#snapshot.stored(conversation)?.packs;
+    const packs = this.#isStill(conversation) ? this.#snapshot.stored(conversation)?.packs : undefined;
     return (
       packs === undefined || Array.from(packs).some((table) => table >= from.slice(0, 1) && compareKeys(table, to) <= 0)
     );
+  }
+
+  /** True where nobody changes or packs rows of a conversation meanwhile, as far as this transaction sees. */
+  #isStill(conversation: ConversationId): boolean {
+    return this.#held?.has(conversation) ?? true;
   }
 
   #putHead(id: ConversationId, stored: StoredHead): void {

@@ -2,12 +2,15 @@ import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
 import type { Row, RowRange, RowReader } from '../core/backend.ts';
 import { prefixEnd, TABLES } from '../core/keys.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import { Loader } from './loader.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { packRows } from './pack.ts';
 import type { PostgresBackend } from './postgres-backend.ts';
 import { envelope, Flaky, ledgerOver, NAMESPACE, Recorder, TestSchema, turn } from './postgres.testkit.ts';
 import { schemaNamed } from './schema-name.ts';
 import { sha256 } from '../platform/hash.ts';
+import { Snapshot } from './snapshot.ts';
+import { begin, commit, enterNamespace } from './sql/transaction.ts';
 
 let schema: TestSchema;
 /** Two processes of one store. */
@@ -234,6 +237,30 @@ describe('packing', () => {
     ]);
     await expect(rowsOf({ from: 'T', to: 'U' })).rejects.toMatchObject({ code: 'corrupt' });
   });
+
+  it.each([true, false])(
+    'between two statements of a transaction hides nothing, its head seen before (%s)',
+    async (isSeen) => {
+      await say(30);
+      const all = await rowsOf();
+      const session = await (await schema.driver()).connect();
+      await session.run([begin(), enterNamespace(NAMESPACE)]);
+      const snapshot = new Snapshot();
+      const loader = new Loader(schemaNamed(schema.name), NAMESPACE, snapshot, new Map());
+      if (isSeen) await loader.load(session, [{ kind: 'head', conversation: 'c' }]);
+      await ours.cool(NAMESPACE, { hotMessages: 2 });
+      const range = { from: 'm', to: 'n', reverse: true, limit: 5 };
+      await loader.load(session, [
+        { kind: 'row', conversation: 'c', key: 'Mm3' },
+        { kind: 'range', conversation: 'c', range },
+      ]);
+      await session.run([commit()]);
+      session.release();
+      expect(snapshot.get('c', 'Mm3')).toEqual(all.find(({ key }) => key === 'Mm3')?.value);
+      const messages = all.filter(({ key }) => key.startsWith('m'));
+      expect(snapshot.scan('c', range)).toEqual(messages.toReversed().slice(0, 5));
+    },
+  );
 
   it('goes on where a slice ended', async () => {
     await say(700);

@@ -41,9 +41,10 @@ export class ShelfTransaction {
     this.#store = store;
     this.#session = session;
     this.#namespace = namespace;
-    this.#loader = new Loader(store.schema, namespace, this.#snapshot);
+    const held = new Map([[id, heldOf(shelf)]]);
+    this.#loader = new Loader(store.schema, namespace, this.#snapshot, held);
     this.isNew = 'isNew' in shelf;
-    this.#batch = new WriteBatch(new Map([[id, heldOf(shelf)]]), this.#snapshot);
+    this.#batch = new WriteBatch(held, this.#snapshot);
     this.#snapshot.putHead(id, 'isNew' in shelf ? null : shelf);
   }
 
