@@ -76,7 +76,7 @@ test('a damaged block takes its own messages with it, and verify names each', as
   expect(named).toEqual(['m0', 'm1', 'm2']);
 });
 
-test('old commits cool by themselves, a full block at a time', async () => {
+test('old commits cool by themselves, a full block at a time, and their rows are packed', async () => {
   const backend = await schema.open({ hotMessages: 8 });
   const ledger = ledgerOver(backend);
   await say(ledger, 130, 300);
@@ -87,4 +87,7 @@ test('old commits cool by themselves, a full block at a time', async () => {
   expect(cool).toBeLessThanOrEqual(122);
   expect(messages.slice(0, cool).every(({ tier }) => tier === 'cool')).toBe(true);
   await backend.close();
+  const last = `(SELECT max(last) FROM $s.blocks)`;
+  expect((await schema.rowsOf(`SELECT 1 FROM $s.packed`)).length).toBeGreaterThan(2);
+  expect(await schema.rowsOf(`SELECT k FROM $s.rows WHERE version <= ${last} AND left(k, 1) <> 'b'`)).toEqual([]);
 });
