@@ -25,7 +25,8 @@ export function asksAfter(conversation: ConversationId, key: string, value: RowV
       return typeof value[0] === 'string' ? [headAsk(value[0]), rowAsk(value[0], KEYS.branch(value[1] as number))] : [];
     case TABLES.messages: {
       const [, version, , ref] = value;
-      return typeof ref === 'number' ? [logAsk(conversation, version as number)] : refAsk(conversation, ref);
+      const words = typeof ref === 'number' ? [logAsk(conversation, version as number)] : refAsk(conversation, ref);
+      return [...words, ...turnAsk(conversation, key)];
     }
     case TABLES.entries:
     case TABLES.prompts:
@@ -60,6 +61,12 @@ export function asksAfter(conversation: ConversationId, key: string, value: RowV
     default:
       return [];
   }
+}
+
+/** The turn that a message stands in, by the message's key; none at the root. */
+function turnAsk(conversation: ConversationId, key: string): readonly Ask[] {
+  const [branch, position] = numbersIn(key, 1) as [number, number];
+  return position === 0 ? [] : [rowAsk(conversation, KEYS.turn(branch, position))];
 }
 
 /** A message, what follows it in its turn, and that turn. */

@@ -127,3 +127,12 @@ describe('a message by its id', () => {
     expect(found).toEqual([await longWay('c', 'm1'), await longWay('c', 'm5')]);
   });
 });
+
+it('a window takes no round trip for each of its turns', async () => {
+  await say(40);
+  const flushes = await flushesOf(async () => {
+    const { messages } = await talk().window(30);
+    expect(new Set(messages.map(({ turnId }) => turnId)).size).toBe(30);
+  });
+  expect(flushes).toBeLessThanOrEqual(7);
+});
