@@ -68,7 +68,8 @@ export async function endOfTaken(access: ConversationAccess, { turnId, fence }: 
   }
 }
 
-async function lossOf(access: ConversationAccess, { turnId, fence }: Hold): Promise<TurnkeepError | undefined> {
+/** What ended a hold; `undefined` where the turn is still its run's. */
+export async function lossOf(access: ConversationAccess, { turnId, fence }: Hold): Promise<TurnkeepError | undefined> {
   try {
     return await access.view(({ tree }) => {
       const turn = ownTurn(tree, turnId)?.row;

@@ -5,11 +5,14 @@ import { sha256 } from '../../platform/hash.ts';
 import { mintCommitId } from '../../platform/random.ts';
 import { systemSurroundings } from '../../platform/surroundings.ts';
 import { Ledger } from '../ledger.ts';
+import type { Conversation } from '../conversation.ts';
 import { ASKED, opened, said, text } from './agent.testkit.ts';
 import type { AgentTurn } from './agent-turn.ts';
 import type { Agent } from './turn-run.ts';
 
 const KEY = { idempotencyKey: 'turn-1' };
+const STALE = { fence: { attempt: 'a1', token: 1 } };
+const NOBODY = { fence: { attempt: 'a9', token: 1 } };
 const answers: Agent = async () => [{ role: 'assistant', parts: [text('here')] }];
 const silent: Agent = () => new Promise<never>(() => undefined);
 
@@ -174,4 +177,24 @@ test('an agent that asks anew without end is let go of', async () => {
     details: { limit: 'agentRounds' },
   });
   expect((await conversation.graph())[0]?.state).toBe('running');
+});
+
+test.each<[string, (other: Conversation) => Promise<unknown>]>([
+  ['turn_terminal', (other) => other.append({ role: 'user', parts: [text('more')] }, { turnId: 'u1' })],
+  ['erased', async (other) => other.erase().then(() => other.append({ role: 'user', parts: [text('more')] }))],
+  ['fenced', (other) => other.commit([{ kind: 'run.end', runId: 'r1', status: 'failed' }], STALE)],
+  ['no_attempt', (other) => other.commit([{ kind: 'run.end', runId: 'r1', status: 'failed' }], NOBODY)],
+])('an agent that throws %s of another conversation has failed, and holds nothing up', async (code, spoil) => {
+  const { space, conversation } = opened();
+  const other = space.conversation('other');
+  await other.record({ turnId: 'u1', origin: 'told', messages: [{ role: 'user', parts: [text('hello')] }] });
+  await other.submit({ ...ASKED, turnId: 'u2' });
+  await other.commit([
+    { kind: 'run.start', runId: 'r1', agent: 'other' },
+    { kind: 'attempt.start', attempt: 'a1', turnId: 'u2', runId: 'r1' },
+    { kind: 'attempt.takeover', attempt: 'a2', turnId: 'u2', fromToken: 1 },
+  ]);
+  await expect(conversation.run(ASKED, async () => void (await spoil(other)), KEY)).rejects.toMatchObject({ code });
+  expect((await conversation.graph()).map(({ state }) => state)).toEqual(['failed']);
+  expect((await conversation.run(ASKED, answers, { idempotencyKey: 'turn-2' })).state).toBe('completed');
 });

@@ -15,7 +15,7 @@ import { givenUp } from './given-up.ts';
 import type { Hold } from './hold.ts';
 import { outcomeOf } from './outcome.ts';
 import type { TurnOutcome } from './outcome.ts';
-import { endOfTaken, watchOwnership } from './ownership.ts';
+import { endOfTaken, lossOf, watchOwnership } from './ownership.ts';
 import { messageOf } from './message-of.ts';
 import { TurnWaits, TurnWork } from './turn-work.ts';
 import type { AtBoundary } from './turn-work.ts';
@@ -136,10 +136,16 @@ export class TurnRun {
     if (this.#work.ended) return this.#ended(this.#work.ended, thrown);
     const stopped: unknown = this.#stopped.signal.reason;
     if (isTurnkeepError(stopped, 'closed')) return this.#letGo(stopped);
-    if (this.#stopped.signal.aborted || (isTurnkeepError(thrown) && LOST.has(thrown.code))) return this.#lost(thrown);
+    if (this.#stopped.signal.aborted || (await this.#isLost(thrown))) return this.#lost(thrown);
     if (thrown instanceof TurnWaits) return this.#wait();
     if (isTurnkeepError(thrown, 'ambiguous') || isTurnkeepError(thrown, 'not_completed')) return this.#letGo(thrown);
     return this.#fail(thrown);
+  }
+
+  /** Whether the agent threw because the turn is not this run's any more: another turn's error may have the same code. */
+  async #isLost(thrown: unknown): Promise<boolean> {
+    if (!isTurnkeepError(thrown) || !LOST.has(thrown.code)) return false;
+    return (await lossOf(this.#access, this.#hold)) !== undefined;
   }
 
   /** The agent ended the turn itself. What it threw afterwards is its caller's to know. */
