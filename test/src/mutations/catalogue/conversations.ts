@@ -288,6 +288,12 @@ export const CONVERSATIONS: readonly Mutation[] = [
   },
   {
     file: 'core/rules/sub-agent.js',
+    breaks: 'a sub-agent is set to work by its operation after its parent was cancelled',
+    find: "return change.outcome.status === 'succeeded'",
+    replace: 'return false',
+  },
+  {
+    file: 'core/rules/sub-agent.js',
     breaks: 'a sub-agent whose parent was cancelled cannot be',
     find: "return change.to !== 'cancelled' && change.to !== 'failed'",
     replace: 'return true',

@@ -51,7 +51,9 @@ const WORK: ReadonlySet<string> = new Set(['turn.submit', 'turn.record', 'input.
 /** Under a turn that was cancelled or has failed nothing is begun and nothing completed. */
 export function checkParents(draft: Draft): void {
   const isWork = (change: Change) =>
-    WORK.has(change.kind) || (change.kind === 'turn.advance' && change.to !== 'cancelled' && change.to !== 'failed');
+    WORK.has(change.kind) ||
+    (change.kind === 'operation.resolve' && change.outcome.status === 'succeeded') ||
+    (change.kind === 'turn.advance' && change.to !== 'cancelled' && change.to !== 'failed');
   if (draft.commit.changes.some(isWork)) assertAbove(draft.oracle, draft.conversation);
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { sha256 } from '../../platform/hash.ts';
 import type { Change } from '../change.ts';
-import { advance, call, record, redact, say, submit, turn } from '../changes.testkit.ts';
+import { advance, call, record, redact, resolve, say, submit, turn } from '../changes.testkit.ts';
 import { LIMITS } from '../limits.ts';
 import { USAGE_OF } from '../keys.ts';
 import { Bodies } from '../read/bodies.ts';
@@ -103,6 +103,14 @@ describe('a sub-agent', () => {
       ['e', spawn('b', 'v1')],
     ] as const)
       story.when(commit(change).to(id)).thenRefuses('parent_ended', ended);
+  });
+
+  test('is not set to work by its operation once a turn above it was cancelled; the operation can fail', () => {
+    const story = given(...family, commit(spawn('c', 't1')).to('e'), commit(submit('w1')).to('e'));
+    story.write(commit(advance('t1', 'cancelled')));
+    const ended = { conversationId: 'c', turnId: 't1', state: 'cancelled' } as const;
+    story.when(commit(resolve('w1')).to('e')).thenRefuses('parent_ended', ended);
+    story.when(commit(resolve('w1', 'gone', 'nobody asks any more')).to('e')).thenWrites({ status: 'failed' });
   });
 
   test('can still be cancelled, paid, titled, and say what it had to say', () => {

@@ -89,6 +89,8 @@ function isWork(change: Change): boolean {
       return true;
     case 'turn.advance':
       return change.to !== 'cancelled' && change.to !== 'failed';
+    case 'operation.resolve':
+      return change.outcome.status === 'succeeded';
     default:
       return false;
   }
