@@ -83,7 +83,7 @@ import type {
 import { searchConversation } from './search.ts';
 import type { ConversationSearch, SearchPage } from './search.ts';
 import { Tasks } from './tasks.ts';
-import { cancelSubAgents, subAgentsOf } from './sub-agents.ts';
+import { cancelWithTurns, subAgentsOf } from './sub-agents.ts';
 import type { SubAgent } from './sub-agents.ts';
 import { ConversationUsage } from './usage.ts';
 import { watchConversation } from './watch.ts';
@@ -120,6 +120,13 @@ export class Conversation {
   /** Sends changes as one commit: all of them or none. */
   async commit(changes: readonly Change[], options?: WriteOptions): Promise<Receipt> {
     return this.#access.write(changes, options);
+  }
+
+  /** The same, and where it cancels or fails a turn, what the turn's sub-agents have at work is cancelled after it. */
+  async #commitAndCancelBelow(changes: readonly Change[], options?: WriteOptions): Promise<Receipt> {
+    const receipt = await this.commit(changes, options);
+    await cancelWithTurns(this.#access, receipt);
+    return receipt;
   }
 
   /** Creates the conversation; any other first commit creates it too. */
@@ -166,12 +173,13 @@ export class Conversation {
 
   /**
    * Records a prompt, its turn (`preparing`) and its open operation. While a turn is at work it is `busy`, unless
-   * `whenBusy` says otherwise: it may wait as an input (`enqueue`, `steer`), or cancel what is at work (`interrupt`).
+   * `whenBusy` says otherwise: it may wait as an input (`enqueue`, `steer`), or cancel what is at work (`interrupt`),
+   * that of sub-agents included.
    */
   async submit(turn: StartingTurn, options?: WriteOptions): Promise<SubmittedTurn>;
   async submit(turn: Omit<TurnSubmit, 'kind'>, options?: WriteOptions): Promise<SubmittedTurn | QueuedInput>;
   async submit(turn: Omit<TurnSubmit, 'kind'>, options?: WriteOptions): Promise<SubmittedTurn | QueuedInput> {
-    const receipt = await this.commit([{ ...turn, kind: 'turn.submit' }], options);
+    const receipt = await this.#commitAndCancelBelow([{ ...turn, kind: 'turn.submit' }], options);
     const mayWait = turn.whenBusy === 'enqueue' || turn.whenBusy === 'steer';
     return mayWait ? submissionOf(receipt) : submittedTurn(receipt);
   }
@@ -207,9 +215,7 @@ export class Conversation {
 
   /** Moves a turn forward. What its sub-agents have at work is cancelled with it where it is cancelled or fails. */
   async advance(turnId: TurnId, to: TurnState, options?: WriteOptions): Promise<Receipt> {
-    const receipt = await this.commit([{ kind: 'turn.advance', turnId, to }], options);
-    if (to === 'cancelled' || to === 'failed') await cancelSubAgents(this.#access, turnId);
-    return receipt;
+    return this.#commitAndCancelBelow([{ kind: 'turn.advance', turnId, to }], options);
   }
 
   /** Makes a turn the active leaf; `expect.graphRevision` says which tree the caller saw. */
@@ -217,13 +223,13 @@ export class Conversation {
     return this.commit([{ kind: 'leaf.select', turnId }], options);
   }
 
-  /** Ends an operation, once, and moves its turn with it. */
+  /** Ends an operation, once, and moves its turn with it; where it fails, as {@link advance} does. */
   async resolveOperation(
     operationId: OperationId,
     outcome: OperationResolve['outcome'],
     options?: WriteOptions,
   ): Promise<Receipt> {
-    return this.commit([{ kind: 'operation.resolve', operationId, outcome }], options);
+    return this.#commitAndCancelBelow([{ kind: 'operation.resolve', operationId, outcome }], options);
   }
 
   /** Where a turn lives in a provider's history, one for each; a `live` capture is never overwritten (`binding_live`). */

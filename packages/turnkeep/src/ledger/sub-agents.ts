@@ -1,7 +1,9 @@
 import { isTurnkeepError } from '../core/errors.ts';
 import type { ErrorCode } from '../core/errors.ts';
+import type { ChangeEvent } from '../core/event.ts';
 import type { ConversationId, TurnId } from '../core/ids.ts';
 import { afterSeparator, beforeSeparator, KEYS, TABLES } from '../core/keys.ts';
+import type { Receipt } from '../core/receipt.ts';
 import { isTerminal } from '../core/rules/turn-states.ts';
 import { ownTurn, scanPrefix } from '../core/tree/path.ts';
 import { ConversationAccess } from './conversation-access.ts';
@@ -28,17 +30,38 @@ export async function subAgentsOf(access: ConversationAccess, turnId?: TurnId): 
 /** It has ended by itself, or is gone. */
 const OVER: ReadonlySet<ErrorCode> = new Set(['illegal_transition', 'turn_terminal', 'no_turn', 'erased']);
 
+/** Cancels what hangs under the turns that a commit cancelled or failed, whichever of its changes did. */
+export async function cancelWithTurns(access: ConversationAccess, receipt: Receipt): Promise<void> {
+  for (const turnId of receipt.events.flatMap(turnsGivenUp)) {
+    await unlessOver(() => cancelSubAgents(access, turnId));
+  }
+}
+
+function turnsGivenUp(event: ChangeEvent): readonly TurnId[] {
+  switch (event.kind) {
+    case 'turn.advance':
+      return event.to === 'cancelled' || event.to === 'failed' ? [event.turnId] : [];
+    case 'operation.resolve':
+      return event.status === 'failed' ? [event.turnId] : [];
+    case 'turn.submit':
+      return event.interrupted ?? [];
+    default:
+      return [];
+  }
+}
+
 /**
  * Cancels what the sub-agents of a turn that was cancelled or has failed still have at work, theirs included. From the end
  * of their parent's turn on they could begin and complete nothing: this says so in their own histories.
  */
-export async function cancelSubAgents(access: ConversationAccess, turnId: TurnId): Promise<void> {
+export async function cancelSubAgents(access: ConversationAccess, turnId?: TurnId): Promise<void> {
   for (const { conversationId } of await subAgentsOf(access, turnId)) {
     const child = new ConversationAccess(access.access, access.namespace, conversationId);
     for (const open of await openTurns(child)) {
-      await unlessOver(async () => child.write([{ kind: 'turn.advance', turnId: open, to: 'cancelled' }]));
-      await cancelSubAgents(child, open);
+      await unlessOver(() => child.write([{ kind: 'turn.advance', turnId: open, to: 'cancelled' }]));
     }
+    // Also those of its turns that have ended: nothing below the parent's turn goes on.
+    await unlessOver(() => cancelSubAgents(child));
   }
 }
 
@@ -46,8 +69,13 @@ async function openTurns(child: ConversationAccess): Promise<readonly TurnId[]> 
   return child.access.read(child.namespace, (rows) => {
     const head = rows.head(child.conversationId);
     if (!head || head.erasedAt !== null) return [];
-    const candidates = head.leaf === null ? head.busy : [...new Set([...head.busy, head.leaf])];
-    return candidates.filter((turnId) => {
+    // A turn that waits keeps nothing busy, and need not be the leaf.
+    const asking = head.openInterrupts.flatMap((id) => {
+      const place = rows.get(child.conversationId, KEYS.interruptId(id));
+      return place ? [place[0] as TurnId] : [];
+    });
+    const candidates = new Set([...head.busy, ...asking, ...(head.leaf === null ? [] : [head.leaf])]);
+    return [...candidates].filter((turnId) => {
       const turn = ownTurn({ rows, head }, turnId);
       return turn !== undefined && !isTerminal(turn.row.state);
     });
