@@ -241,6 +241,68 @@ describe('calls and results', () => {
     expect(found.report.leftOut).toEqual([{ what: 'part', messageId: 't1.2', part: 'tool_call', why: 'private' }]);
   });
 
+  test('a call that a provider ran has its result beside it, wherever that came; without one it is left out', async () => {
+    const found = { type: 'web_search_tool_result', tool_use_id: 's', content: [] };
+    const search = (own: boolean): Part => {
+      const call = { type: 'tool_call', callId: 's', name: 'web_search', input: {}, executedBy: 'provider' } as const;
+      return own ? { ...call, providerMetadata: { anthropic: { as: 'server_tool_use' } } } : call;
+    };
+    const searched = (own: boolean, role: 'assistant' | 'tool'): NewMessage => {
+      const told = { type: 'tool_result', callId: 's', status: 'ok', output: [] } as const;
+      return { role, parts: [own ? { ...told, providerMetadata: { anthropic: { as: found.type } } } : told] };
+    };
+    for (const format of ['openai-chat', 'openai-responses', 'anthropic', 'ai-sdk'] as const) {
+      for (const own of [true, false]) {
+        const ask: NewMessage = { role: 'assistant', parts: [text('so'), search(own)] };
+        const use = { type: 'server_tool_use', id: 's', name: 'web_search', input: {} };
+        const block = { type: 'tool_use', id: 's', name: 'web_search', input: {} };
+        for (const between of [[], [user('go on')]]) {
+          for (const role of ['assistant', 'tool'] as const) {
+            const chat = fresh();
+            await say(chat, 't1', user('q'), ask, ...between, searched(own, role), user('well'));
+            const { request } = await ready(chat, { ...wide, format });
+            const told = JSON.stringify(request);
+            expect(told).not.toContain(JSON.stringify(block));
+            if (format === 'anthropic' && own) {
+              expect(told).toContain(`${JSON.stringify(use)},${JSON.stringify(found)}`);
+            } else expect(told).not.toMatch(/"s"/);
+          }
+        }
+        const cut = fresh();
+        await say(cut, 't1', user('q'), ask, user('well'));
+        const { request, report } = await ready(cut, { ...wide, format });
+        expect(JSON.stringify(request)).not.toMatch(/"s"/);
+        expect(report.leftOut).toEqual([{ what: 'part', messageId: 't1.1', part: 'tool_call', why: 'private' }]);
+      }
+    }
+    const paused = fresh();
+    await say(paused, 't1', user('q'), { role: 'assistant', parts: [search(true)] });
+    const { request } = await ready(paused, { ...wide, format: 'anthropic' });
+    expect(JSON.stringify(request)).toContain('"server_tool_use"');
+  });
+
+  test('reasoning that led to nothing more than reasoning is left out, all of it', async () => {
+    for (const format of ['openai-chat', 'openai-responses', 'anthropic', 'ai-sdk'] as const) {
+      const chat = fresh();
+      const thought: NewMessage = { role: 'assistant', parts: [{ type: 'reasoning', text: 'Hm' }] };
+      await say(chat, 't1', user('q'), thought, thought, thought, user('and?'));
+      const { request } = await ready(chat, { ...wide, format });
+      expect(JSON.stringify(request)).not.toContain('assistant');
+    }
+  });
+
+  test('an id that is too long is cut between characters', async () => {
+    for (const format of ['openai-chat', 'openai-responses', 'anthropic', 'ai-sdk'] as const) {
+      for (const start of [55, 63]) {
+        const callId = `${'a'.repeat(start)}\u{1f600}${'b'.repeat(9)}`;
+        const chat = fresh();
+        await say(chat, 't1', user('q'), calls(callId), result(callId, '1'));
+        await say(chat, 't2', user('q'), calls(callId), result(callId, '2'));
+        expect(JSON.stringify((await ready(chat, { ...wide, format })).request)).not.toMatch(/\\ud[89ab]/i);
+      }
+    }
+  });
+
   test('reasoning that led to nothing is left out, and reasoning that led on stays', async () => {
     const chat = fresh();
     const thought: NewMessage = { role: 'assistant', parts: [{ type: 'reasoning', text: 'Hm', signature: 's' }] };

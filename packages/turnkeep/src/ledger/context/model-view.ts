@@ -1,3 +1,4 @@
+import { cutsPair } from '../../core/fold.ts';
 import type { MessageId } from '../../core/ids.ts';
 import type { MessageContent, Part, ToolCallPart, ToolResultPart } from '../../core/message.ts';
 import type { Message } from '../../core/read/message.ts';
@@ -24,11 +25,12 @@ const PLAIN_ID = /^[a-zA-Z0-9_-]+$/;
 
 /**
  * The messages as a provider takes them. Results follow the messages that called, all of them at once; a call without a
- * result gets one that says so; a result without its call is told in words; an id that stands twice is told apart. The
- * transcript itself stays as it is.
+ * result gets one that says so; a result without its call is told in words; an id that stands twice is told apart. A call
+ * that a provider ran has its result beside it, wherever that came; without one it is left out, but at the end of all, where
+ * its provider may go on with it. The transcript itself stays as it is.
  */
 export function modelView(messages: readonly Message[], format: RequestFormat): ModelView {
-  const builder = new ViewBuilder(format, pairsOf(messages));
+  const builder = new ViewBuilder(format, pairsOf(messages), messages.findLast(isForModel));
   for (const message of messages) builder.add(message);
   return builder.end();
 }
@@ -70,15 +72,17 @@ interface OpenCall {
 class ViewBuilder {
   readonly #format: RequestFormat;
   readonly #pairs: Pairs;
+  readonly #last: Message | undefined;
   readonly #messages: ViewMessage[] = [];
   readonly #leftOut: ContextLeftOut[] = [];
   readonly #repairs: ContextRepair[] = [];
   readonly #usedIds = new Set<string>();
   #open: OpenCall[] = [];
 
-  constructor(format: RequestFormat, pairs: Pairs) {
+  constructor(format: RequestFormat, pairs: Pairs, last: Message | undefined) {
     this.#format = format;
     this.#pairs = pairs;
+    this.#last = last;
   }
 
   add(message: Message): void {
@@ -90,7 +94,9 @@ class ViewBuilder {
 
   end(): ModelView {
     this.#closeRun();
-    const messages = this.#messages.flatMap((message, at) => this.#withoutLooseEnd(message, this.#messages[at + 1]));
+    const messages: ViewMessage[] = [];
+    // From the end: what stands before a loose end that goes may be the next one.
+    for (const message of this.#messages.toReversed()) messages.unshift(...this.#withoutLooseEnd(message, messages[0]));
     return { messages, leftOut: this.#leftOut, repairs: this.#repairs };
   }
 
@@ -98,13 +104,16 @@ class ViewBuilder {
   #addAnswer(message: Message): void {
     let parts: Part[] = [];
     for (const part of message.parts) {
-      if (part.type === 'tool_result' && !this.#isOfProvider(part)) {
-        this.#emit(message, parts);
-        parts = [];
-        this.#addResult(message, part);
-      } else if (part.type === 'tool_call' && part.executedBy !== 'provider')
-        parts.push(...this.#opened(message, part));
-      else if (!this.#isEmpty(part)) parts.push(part);
+      if (part.type === 'tool_result') {
+        const call = this.#pairs.callOf.get(part);
+        if (call?.executedBy !== 'provider') {
+          this.#emit(message, parts);
+          parts = [];
+          this.#addResult(message, part);
+        } else if (message.parts.includes(call)) parts.push(part);
+      } else if (part.type === 'tool_call') {
+        parts.push(...(part.executedBy === 'provider' ? this.#provided(message, part) : this.#opened(message, part)));
+      } else if (!this.#isEmpty(part)) parts.push(part);
     }
     this.#emit(message, parts);
   }
@@ -128,8 +137,13 @@ class ViewBuilder {
     this.#messages.push({ content: toldInWords(result), from: message.messageId });
   }
 
-  #isOfProvider(result: ToolResultPart): boolean {
-    return this.#pairs.callOf.get(result)?.executedBy === 'provider';
+  /** The call, with its result where that came in another message. */
+  #provided(message: Message, call: ToolCallPart): readonly Part[] {
+    const result = this.#pairs.resultOf.get(call);
+    if (result) return message.parts.includes(result) ? [call] : [call, result];
+    if (message === this.#last) return [call];
+    this.#leftOut.push({ what: 'part', messageId: message.messageId, part: 'tool_call', why: 'private' });
+    return [];
   }
 
   /** The call, and that it waits for its result; nothing where none could stand in for the one that is missing. */
@@ -148,8 +162,8 @@ class ViewBuilder {
   #freeId(callId: string): string {
     const plain =
       this.#format === 'anthropic' && !PLAIN_ID.test(callId) ? callId.replace(/[^a-zA-Z0-9_-]/g, '_') : callId;
-    let free = plain.slice(0, LONGEST_CALL_ID);
-    for (let at = 2; this.#usedIds.has(free); at++) free = `${plain.slice(0, LONGEST_CALL_ID - 8)}-${at}`;
+    let free = cutAt(plain, LONGEST_CALL_ID);
+    for (let at = 2; this.#usedIds.has(free); at++) free = `${cutAt(plain, LONGEST_CALL_ID - 8)}-${at}`;
     this.#usedIds.add(free);
     return free;
   }
@@ -209,6 +223,11 @@ function reasonToLeave(message: Message): 'not_for_models' | 'redacted' | 'empty
   if (message.visibility === 'user') return 'not_for_models';
   if (message.parts.length > 0) return undefined;
   return message.redaction ? 'redacted' : 'empty';
+}
+
+/** The start of a text, never with half a surrogate pair at its end. */
+function cutAt(text: string, length: number): string {
+  return text.slice(0, cutsPair(text, length) ? length - 1 : length);
 }
 
 /** Calls are a model's, whoever is said to have made them. */
