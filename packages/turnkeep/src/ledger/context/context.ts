@@ -111,6 +111,8 @@ class Assembly {
   readonly #transcript: Transcript;
   readonly #instructions: number;
   readonly #tools: number;
+  /** The late results that are told. */
+  #late: readonly Message[];
   #urls: ReadonlyMap<string, string> = new Map();
 
   constructor(
@@ -125,6 +127,7 @@ class Assembly {
     this.#policy = { ...policy, attachmentUrl: (digest) => this.#urls.get(digest) };
     this.#counter = counter;
     this.#facts = facts;
+    this.#late = facts.late;
     this.#transcript = new Transcript(access, facts, facts.summary?.upTo);
     this.#instructions =
       policy.instructions === '' ? 0 : tokensOf({ role: 'system', content: policy.instructions }, counter);
@@ -133,10 +136,12 @@ class Assembly {
 
   async answer(): Promise<ContextAnswer> {
     const room = this.#room();
+    const hurry = await this.#fitLate(room);
+    if (hurry) return hurry;
     const widest = room - this.#openingTokens();
     await this.#transcript.readUntil((lines) => lines.length > this.#policy.window || this.#costOf(lines) > widest);
     const { lines } = this.#transcript;
-    this.#urls = await attachmentUrls(this.#asked, lines);
+    this.#urls = await attachmentUrls(this.#asked, [...this.#late, ...lines.map(({ message }) => message)]);
     if (this.#urls.size > 0) this.#costs.clear();
     const sources = { ...this.#facts, memories: await memoriesFor(this.#access, this.#asked, lines) };
     const share = Math.min(room, this.#policy.notesTokens ?? Math.floor(room / 4));
@@ -160,10 +165,25 @@ class Assembly {
     const { budgetTokens, reserveOutputTokens } = this.#policy;
     const fixed = reserveOutputTokens + this.#instructions + this.#tools;
     if (fixed >= budgetTokens) throw this.#tooLarge('instructions', fixed + 1);
-    const room = budgetTokens - fixed;
+    return budgetTokens - fixed;
+  }
+
+  /**
+   * Late results are told as far as the last messages leave room for them, the newest first; where a summary may be asked
+   * for, it takes them up. `context_too_large` where the summary itself is.
+   */
+  async #fitLate(room: number): Promise<SummaryRequired | undefined> {
+    const { lines } = this.#transcript;
+    if (this.#late.length > 0) await this.#transcript.readUntil((read) => read.length > 0);
+    const last = this.#costOf(lines.slice(lastGroup(lines)));
+    while (this.#late.length > 0 && this.#openingTokens() + last > room) this.#late = this.#late.slice(1);
     const opening = this.#openingTokens();
-    if (opening >= room) throw this.#tooLarge('summary', fixed + opening + 1);
-    return room;
+    if (opening >= room) throw this.#tooLarge('summary', this.#policy.budgetTokens - room + opening + 1);
+    const isShort = this.#late.length < this.#facts.late.length;
+    if (!isShort || this.#policy.whenFull !== 'summarize') return undefined;
+    // A summary covers more than the last one did, and never what was just said.
+    const isLastAlone = lastGroup(lines) === 0 && this.#transcript.isWhole;
+    return isLastAlone ? undefined : this.#summaryRequired(lines[lastGroup(lines)]);
   }
 
   #tooLarge(what: 'instructions' | 'summary' | 'messages', neededTokens: number): TurnkeepError<'context_too_large'> {
@@ -232,7 +252,9 @@ class Assembly {
     const before: readonly ContextLeftOut[] = start
       ? [{ what: 'messages_before', messageId: start.messageId, why }]
       : [];
-    return [...before, ...ofView, ...built.leftOut, ...notes.leftOut];
+    const late = this.#facts.late.slice(0, -this.#late.length || undefined);
+    const unsaid = late.map(({ messageId }): ContextLeftOut => ({ what: 'message', messageId, why: 'budget' }));
+    return [...before, ...unsaid, ...ofView, ...built.leftOut, ...notes.leftOut];
   }
 
   /** The summary with what came late to it; without one a line that says that something is missing. */
@@ -244,13 +266,13 @@ class Assembly {
   }
 
   #lateInWords(): readonly MessageContent[] {
-    return this.#facts.late.flatMap((message) =>
+    return this.#late.flatMap((message) =>
       message.parts.flatMap((part) => (part.type === 'tool_result' ? [toldInWords(part)] : [])),
     );
   }
 
   #lateRepairs(): readonly ContextRepair[] {
-    return this.#facts.late.flatMap(({ messageId, parts }) =>
+    return this.#late.flatMap(({ messageId, parts }) =>
       parts.flatMap((part) =>
         part.type === 'tool_result' ? [{ what: 'late_result' as const, messageId, callId: part.callId }] : [],
       ),
@@ -280,7 +302,7 @@ class Assembly {
   /** Not even the last group of the transcript fits: the window, or the budget. */
   #nothingFits(widest: number): TurnkeepError {
     const { lines } = this.#transcript;
-    const last = Math.max(0, cutsOf(lines.map((line) => line.message)).lastIndexOf(true));
+    const last = lastGroup(lines);
     const count = lines.length - last;
     if (count > this.#policy.window) return new TurnkeepError('group_too_large', { count });
     const least = Math.max(widest + 1, this.#costOf(lines.slice(last)));
@@ -306,4 +328,9 @@ class Assembly {
       maxTokens: Math.max(1, Math.floor(room / 4)),
     };
   }
+}
+
+/** Where the last messages start that no cut splits. */
+function lastGroup(lines: readonly Line[]): number {
+  return Math.max(0, cutsOf(lines.map((line) => line.message)).lastIndexOf(true));
 }

@@ -12,7 +12,10 @@ const MESSAGE_TOKENS = 3;
 /** The tokens of a request's messages; each file counts what the policy says, whatever its bytes are. */
 export function countedTokens(policy: FullPolicy, parts: RequestParts, counter: TokenCounter): number {
   const { view, opening, notes } = parts;
-  const light = view.messages.map(({ content, from }) => ({ content: withoutBytes(content), from }));
+  const light = {
+    opening: opening.map(withoutBytes),
+    view: { ...view, messages: view.messages.map(({ content, from }) => ({ content: withoutBytes(content), from })) },
+  };
   const options: FullPolicy = {
     ...policy,
     instructions: '',
@@ -21,9 +24,10 @@ export function countedTokens(policy: FullPolicy, parts: RequestParts, counter: 
       return url === undefined ? undefined : emptied(url);
     },
   };
-  const { messages } = builtRequest(options, { opening, view: { ...view, messages: light }, notes });
+  const { messages } = builtRequest(options, { ...light, notes });
   const words = messages.reduce((sum, message) => sum + tokensOf(message, counter) + MESSAGE_TOKENS, 0);
-  return words + policy.fileTokens * filesIn(view.messages.flatMap(({ content }) => content.parts));
+  const told = [...opening, ...view.messages.map(({ content }) => content)];
+  return words + policy.fileTokens * filesIn(told.flatMap(({ parts: said }) => said));
 }
 
 function filesIn(parts: readonly Part[]): number {

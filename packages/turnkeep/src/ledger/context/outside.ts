@@ -1,4 +1,5 @@
 import type { Part } from '../../core/message.ts';
+import type { Message } from '../../core/read/message.ts';
 import type { ConversationAccess } from '../conversation-access.ts';
 import { assertFits, text } from '../given.ts';
 import { NamespaceMemories } from '../memories.ts';
@@ -30,11 +31,11 @@ function lastAsked(lines: readonly Line[]): string {
 /** Where the attachments of messages are found, by digest. */
 export async function attachmentUrls(
   { attachmentUrl }: ContextPolicy,
-  lines: readonly Line[],
+  messages: readonly Message[],
 ): Promise<ReadonlyMap<string, string>> {
   const urls = new Map<string, string>();
   if (!attachmentUrl) return urls;
-  const digests = new Set(lines.flatMap(({ message }) => digestsIn(message.parts)));
+  const digests = new Set(messages.flatMap(({ parts }) => digestsIn(parts)));
   for (const digest of digests) {
     const url = await attachmentUrl(digest);
     if (url === undefined) continue;

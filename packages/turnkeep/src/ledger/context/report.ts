@@ -4,7 +4,12 @@ import type { MessageId } from '../../core/ids.ts';
 export type ContextLeftOut =
   /** All messages of the path before this one that no summary stands for. */
   | { readonly what: 'messages_before'; readonly messageId: MessageId; readonly why: 'budget' | 'window' }
-  | { readonly what: 'message'; readonly messageId: MessageId; readonly why: 'not_for_models' | 'redacted' | 'empty' }
+  /** `budget`: a result that came after the summary of its call, and is too large to be told beside it. */
+  | {
+      readonly what: 'message';
+      readonly messageId: MessageId;
+      readonly why: 'not_for_models' | 'redacted' | 'empty' | 'budget';
+    }
   | {
       readonly what: 'part';
       readonly messageId: MessageId;
