@@ -5,11 +5,14 @@ import type { Sha256 } from './digest.ts';
 import { isTurnkeepError } from './errors.ts';
 import type { Head, RecordRef } from './head.ts';
 import { decodeHeader } from './header.ts';
-import type { ConversationId, TurnId } from './ids.ts';
+import type { ConversationId, MessageId, TurnId } from './ids.ts';
 import { afterSeparator, beforeSeparator, KEYS, numbersIn, prefixEnd, TABLES } from './keys.ts';
-import type { LogRecord } from './log.ts';
-import { unpackBranch, unpackInput, unpackMemory, unpackMessage, unpackRef, unpackTurn } from './rows.ts';
-import { SHELVES } from './shelf.ts';
+import type { LogHeader, LogRecord } from './log.ts';
+import { ENTRIES, unpackBranch, unpackInput, unpackMemory, unpackMessage, unpackRef, unpackTurn } from './rows.ts';
+import { isShelf, SHELVES } from './shelf.ts';
+import { entriesMade, missingRows } from './verify-events.ts';
+import { countRow, headProblems, NO_ROWS } from './verify-head.ts';
+import type { RowCounts } from './verify-head.ts';
 
 /** Something that is not as it must be. */
 export interface Fault {
@@ -49,6 +52,10 @@ export interface VerifyCursor {
   readonly afterKey: string | null;
   /** What the message rows add up to so far. */
   readonly counted: MessageCount;
+  /** What the other rows add up to so far. */
+  readonly rowCounts: RowCounts;
+  /** Entries that the commits made, less those whose rows were found; `NaN` where a commit cannot be read. */
+  readonly entries: number;
 }
 
 const LOG_SLICE = 128;
@@ -75,6 +82,8 @@ function start(rows: RowReader, sha256: Sha256, conversationId: ConversationId):
       chain: chainStart(sha256, conversationId),
       afterKey: null,
       counted: { messages: 0, sum: 0, lowest: 0, highest: 0 },
+      rowCounts: NO_ROWS,
+      entries: 0,
     }
   );
 }
@@ -85,20 +94,24 @@ function verifyLog(rows: RowReader, sha256: Sha256, cursor: VerifyCursor): Verif
   const { head } = cursor;
   const faults: Fault[] = [];
   const end = Math.min(cursor.version + LOG_SLICE, head.version);
-  let { chain } = cursor;
+  let { chain, entries } = cursor;
   let records = 0;
   for (let version = cursor.version + 1; version <= end; version++) {
     const log = logOrFault(rows, head, version);
     if ('kind' in log) {
       faults.push(log);
+      entries = Number.NaN;
       continue;
     }
     records += log.records.length;
     chain = chainAfter(sha256, chain, log);
-    faults.push(...headerFaults(sha256, head, version, log), ...recordFaults(sha256, head, log));
+    const ofHeader = headerFaults(sha256, head, version, log);
+    const header = ofHeader.length > 0 || log.header === null ? undefined : decodeHeader(log.header);
+    entries += header ? entriesMade(header) : Number.NaN;
+    faults.push(...ofHeader, ...recordFaults(sha256, head, log), ...(header ? eventFaults(rows, head, header) : []));
   }
   if (end === head.version && chain !== head.chain) faults.push(brokenChain(head));
-  return { commits: end - cursor.version, records, faults, next: { ...cursor, version: end, chain } };
+  return { commits: end - cursor.version, records, faults, next: { ...cursor, version: end, chain, entries } };
 }
 
 function logOrFault(rows: RowReader, head: Head, version: number): LogRecord | Fault {
@@ -139,6 +152,17 @@ function headerFaults(sha256: Sha256, head: Head, version: number, log: LogRecor
   return [{ kind: 'log_missing', place, reason: `the header is that of version ${header.version}`, affects }];
 }
 
+/** What the commit did, and the rows do not show. */
+function eventFaults(rows: RowReader, { conversationId }: Head, header: LogHeader): readonly Fault[] {
+  // An erasure that came in between has taken its share.
+  if (rows.head(conversationId)?.erasedAt !== null) return [];
+  const place = `conversation ${conversationId}, version ${header.version}`;
+  const affects = 'readings that look for what this commit did';
+  return missingRows(rows, conversationId, header).map((what) => {
+    return { kind: 'reference', place, reason: `${what} is not in the rows as it was written`, affects };
+  });
+}
+
 function recordFaults(sha256: Sha256, head: Head, log: LogRecord): readonly Fault[] {
   const faults: Fault[] = [];
   for (const [index, record] of log.records.entries()) {
@@ -166,11 +190,14 @@ function verifyRows(rows: RowReader, cursor: VerifyCursor): VerifyStep {
   if (current.erasedAt !== null) return { commits: 0, records: 0, faults: [], next: null };
   const faults = slice.flatMap((row) => rowFaults(rows, current, row));
   const counted = slice.reduce((sum, row) => count(sum, row, head), cursor.counted);
+  const rowCounts = slice.reduce(countRow, cursor.rowCounts);
+  const entries = cursor.entries - slice.filter((row) => isEntry(row, head)).length;
   const last = slice.at(-1);
   if (last && slice.length === ROW_SLICE) {
-    return { commits: 0, records: 0, faults, next: { ...cursor, afterKey: last.key, counted } };
+    return { commits: 0, records: 0, faults, next: { ...cursor, afterKey: last.key, counted, rowCounts, entries } };
   }
-  return { commits: 0, records: 0, faults: [...faults, ...headFaults(rows, head, current, counted)], next: null };
+  const found = { ...cursor, counted, rowCounts, entries };
+  return { commits: 0, records: 0, faults: [...faults, ...headFaults(rows, current, found)], next: null };
 }
 
 /** Own messages, by number, sum and range of their sequences: without a gap or a repeat these follow from each other. */
@@ -232,6 +259,18 @@ function rowProblem(rows: RowReader, head: Head, row: Row): Problem | undefined 
       return hasRow(rows, own, KEYS.message(...(row.value as readonly [number, number, number])))
         ? undefined
         : dangling('a message');
+    case TABLES.calls:
+      return callProblem(rows, own, row);
+    case TABLES.late: {
+      const [branch, sequence] = numbersIn(row.key, 1) as [number, number];
+      return hasRow(rows, own, KEYS.message(branch, row.value[0] as number, sequence))
+        ? undefined
+        : dangling('a message');
+    }
+    case TABLES.operations:
+      return hasRow(rows, own, KEYS.turnId(row.value[0] as TurnId)) ? undefined : dangling('a turn');
+    case TABLES.attempts:
+      return hasRow(rows, own, KEYS.turnId(row.value[0] as TurnId)) ? undefined : dangling('a turn');
     case TABLES.commits:
       return commitProblem(rows, own, row);
     case TABLES.entries:
@@ -249,14 +288,17 @@ function rowProblem(rows: RowReader, head: Head, row: Row): Problem | undefined 
     case TABLES.waiting:
       return isWaiting(rows, own, row) ? undefined : dangling('an input that waits');
     case TABLES.inputs: {
-      const { status, words } = unpackInput(row.value);
-      const isThere = status !== 'waiting' || hasRecord(rows, { owner: own, ...words });
-      return isThere ? undefined : dangling('a record');
+      const { status, words, stamp } = unpackInput(row.value);
+      if (status !== 'waiting') return undefined;
+      if (!hasRow(rows, own, KEYS.waiting(stamp.version, stamp.index))) return misplaced('it waits in no queue');
+      return hasRecord(rows, { owner: own, ...words }) ? undefined : dangling('a record');
     }
     case TABLES.memories: {
       const { status, ref } = unpackMemory(row.value);
       return status === 'forgotten' || hasRecord(rows, ref) ? undefined : dangling('a record');
     }
+    case TABLES.memoryRevisions:
+      return memoryRevisionProblem(rows, own, row);
     case TABLES.usages:
     case TABLES.contents:
     case TABLES.checkpoints:
@@ -269,6 +311,16 @@ function rowProblem(rows: RowReader, head: Head, row: Row): Problem | undefined 
     default:
       return undefined;
   }
+}
+
+/** Without them what the memory was made of would go, and the memory stay. */
+function memoryRevisionProblem(rows: RowReader, own: ConversationId, row: Row): Problem | undefined {
+  const memoryId = beforeSeparator(row.key, 1);
+  const origins = row.value[1] as unknown as readonly [ConversationId, MessageId | null][];
+  const isKnown = origins.every(([conversation, id]) =>
+    hasRow(rows, own, KEYS.memoryOrigin(conversation, id, memoryId)),
+  );
+  return isKnown ? undefined : misplaced('what it was made of does not know of it');
 }
 
 function referenceProblem(rows: RowReader, own: ConversationId, row: Row): Problem | undefined {
@@ -322,7 +374,20 @@ function messageProblem(rows: RowReader, own: ConversationId, row: Row): Problem
   const known = rows.get(own, KEYS.messageId(message.messageId));
   if (!known || place.some((part, at) => part !== known[at])) return misplaced('its id leads elsewhere');
   if (place[1] > 0 && !hasRow(rows, own, KEYS.turn(place[0], place[1]))) return dangling('a turn');
+  const isKnown = (callId: string, kind: string) => rows.get(own, KEYS.call(callId, place[2]))?.[0] === kind;
+  const { calls, answers } = message;
+  if (!calls.every((id) => isKnown(id, 'call')) || !answers.every((id) => isKnown(id, 'result')))
+    return misplaced('its calls and results are not where they are looked for');
   return hasRecord(rows, message.ref) ? undefined : dangling('a record');
+}
+
+function callProblem(rows: RowReader, own: ConversationId, row: Row): Problem | undefined {
+  const [kind, branch, position] = row.value as readonly [string, number, number];
+  const message = rows.get(own, KEYS.message(branch, position, numbersIn(afterSeparator(row.key), 0)[0] as number));
+  if (!message) return dangling('a message');
+  const { calls, answers } = unpackMessage(message, own);
+  const named = kind === 'call' ? calls : answers;
+  return named.includes(beforeSeparator(row.key, 1)) ? undefined : misplaced('its message does not know of it');
 }
 
 function commitProblem(rows: RowReader, own: ConversationId, row: Row): Problem | undefined {
@@ -343,9 +408,21 @@ function commitIdOf(header: string): string | undefined {
 }
 
 function entryProblem(rows: RowReader, own: ConversationId, row: Row): Problem | undefined {
-  const packed = row.value.find((item) => Array.isArray(item));
-  if (packed === undefined) return undefined;
+  const name = entryName(row.key);
+  if (name === ENTRIES.tasks) return undefined;
+  const packed = row.value[refAt(name)];
+  if (!Array.isArray(packed)) return misplaced('another kind of entry stands there');
   return hasRecord(rows, unpackRef(packed, own)) ? undefined : dangling('a record');
+}
+
+function entryName(key: string): string {
+  return beforeSeparator(key, 2 + parseInt(key[1] ?? '', 36));
+}
+
+/** Where the reference to its record stands in an entry. */
+function refAt(name: string): number {
+  if (name === ENTRIES.state) return 0;
+  return name === ENTRIES.summary ? 2 : 1;
 }
 
 /** Every record of its own conversation that a row refers to. */
@@ -356,12 +433,26 @@ function recordsProblem(rows: RowReader, own: ConversationId, row: Row): Problem
 }
 
 /** The head's counters against the rows: sequences without a gap or a repeat, a leaf that is there. */
-function headFaults(rows: RowReader, head: Head, current: Head, counted: MessageCount): readonly Fault[] {
+function headFaults(
+  rows: RowReader,
+  current: Head,
+  { head, counted, rowCounts, entries }: VerifyCursor,
+): readonly Fault[] {
   const faults: Fault[] = [];
   const place = `conversation ${head.conversationId}, head`;
   if (!isGapless(head, counted)) {
     const reason = `${counted.messages} messages of ${head.messages} are there, up to sequence ${head.lastSequence}`;
     faults.push({ kind: 'sequence', place, reason, affects: 'the order of messages' });
+  }
+  if (entries !== 0 && !Number.isNaN(entries)) {
+    const reason = `${Math.abs(entries)} entries ${entries > 0 ? 'are missing' : 'are there that no commit made'}`;
+    faults.push({ kind: 'sequence', place, reason, affects: 'working state, promises, tasks and summaries' });
+  }
+  // What changed while the rows were gone through was counted in part before it and in part after.
+  if (current.version === head.version && !isShelf(head.conversationId)) {
+    const problems = headProblems(rows, current, rowCounts, lastHeader(rows, current));
+    const affects = 'what follows the head';
+    faults.push(...problems.map((reason): Fault => ({ kind: 'reference', place, reason, affects })));
   }
   const { leaf } = current;
   if (leaf !== null && leaf !== current.cutTurn && !hasRow(rows, head.conversationId, KEYS.turnId(leaf))) {
@@ -377,4 +468,20 @@ function isGapless(head: Head, counted: MessageCount): boolean {
   return (
     highest === head.lastSequence && highest - lowest + 1 === messages && sum === ((lowest + highest) * messages) / 2
   );
+}
+
+/** The header of the last commit; nothing where it cannot be read: that is a fault already. */
+function lastHeader(rows: RowReader, { conversationId, version }: Head): LogHeader | undefined {
+  try {
+    const header = rows.log(conversationId, version)?.header;
+    return header === undefined || header === null ? undefined : decodeHeader(header);
+  } catch {
+    return undefined;
+  }
+}
+
+/** True for what a commit up to the head noted on a path; which task is active it says beside the task. */
+function isEntry({ key }: Row, { version }: Head): boolean {
+  if (key[0] !== TABLES.entries) return false;
+  return entryName(key) !== ENTRIES.tasks && (numbersIn(afterSeparator(key), 0)[1] as number) <= version;
 }

@@ -68,5 +68,6 @@ test('verify names rows of runs, steps and interrupts that lead nowhere', () => 
     'reference: it points to a record that is not there',
     'reference: it points to a record that is not there',
     'reference: it points to an interrupt that is not there',
+    'reference: its number of open interrupts is 0, and 1 is what is there',
   ]);
 });
