@@ -56,6 +56,22 @@ describe('a cursor made by hand', () => {
   });
 });
 
+test('a cursor of another conversation is refused as one, whatever its turns are called', async () => {
+  const { space, conversation } = await opened();
+  const [other, same] = [space.conversation('other'), space.conversation('same')];
+  for (const at of [1, 2, 3]) {
+    await conversation.record({ turnId: `t${at}`, origin: 'told', messages: [says(`a${at}`)] });
+    await other.record({ turnId: `u${at}`, origin: 'told', messages: [says(`b${at}`)] });
+    await same.record({ turnId: `t${at}`, origin: 'told', messages: [says(`c${at}`)] });
+  }
+  for (const foreign of [other, same]) {
+    const before = (await foreign.window(1)).before ?? '';
+    const after = (await foreign.page({ limit: 1 })).next ?? '';
+    expect(await refusal(conversation.window(1, { before }))).toBe('bad_cursor');
+    expect(await refusal(conversation.page({ after }))).toBe('bad_cursor');
+  }
+});
+
 describe('a page goes on as it began', () => {
   test('at its version', async () => {
     const { conversation } = await opened();

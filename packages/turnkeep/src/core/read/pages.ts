@@ -4,6 +4,7 @@ import { forward } from '../tree/messages.ts';
 import type { PlacedMessage, Seen } from '../tree/messages.ts';
 import { pathTo } from '../tree/path.ts';
 import type { Tree } from '../tree/path.ts';
+import { assertLeafOfCursor } from './cursor-leaf.ts';
 
 /** What a reading keeps to from its first page on, so that later commits do not disturb it. */
 export interface PagePin {
@@ -42,6 +43,7 @@ export interface PlacedPage {
 export function placedPage(tree: Tree, options: PageOptions): PlacedPage {
   const { after, limit } = options;
   const pin = after ? pinOf(after) : newPin(tree, options);
+  if (after) assertLeafOfCursor(tree, after.leaf);
   const seen = { sequence: pin.lastSequence, version: pin.atVersion ?? undefined };
   const messages: PlacedMessage[] = [];
   for (const message of onwards(tree, pin.leaf, seen, limit + 1, after)) {

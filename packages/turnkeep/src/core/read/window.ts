@@ -6,6 +6,7 @@ import { backward, findMessage, forward, segmentSees } from '../tree/messages.ts
 import type { PlacedMessage, Seen } from '../tree/messages.ts';
 import { pathTo } from '../tree/path.ts';
 import type { Segment, Tree } from '../tree/path.ts';
+import { assertLeafOfCursor } from './cursor-leaf.ts';
 
 const GROUP_CHECK = 1_024;
 const GROUP_STEP = 32;
@@ -49,6 +50,7 @@ export function placedWindow(tree: Tree, options: WindowOptions): PlacedWindow {
     });
   }
   const leaf = options.before ? options.before.leaf : options.leaf === undefined ? tree.head.leaf : options.leaf;
+  if (options.before) assertLeafOfCursor(tree, leaf);
   const lastSequence = options.before?.lastSequence ?? tree.head.lastSequence;
   const seen: Seen = { sequence: lastSequence };
   const messages = collect(messagesBefore(tree, leaf, seen, count, options.before), count);
