@@ -279,6 +279,31 @@ describe('calls and results', () => {
     await say(paused, 't1', user('q'), { role: 'assistant', parts: [search(true)] });
     const { request } = await ready(paused, { ...wide, format: 'anthropic' });
     expect(JSON.stringify(request)).toContain('"server_tool_use"');
+    for (const last of [
+      [calls('a'), { role: 'assistant', parts: [search(true)] }],
+      [{ role: 'assistant', parts: [...calls('a').parts, search(true)] }],
+      [{ role: 'assistant', parts: [search(true), ...calls('a').parts] }],
+    ] satisfies readonly (readonly NewMessage[])[]) {
+      const beside = fresh();
+      await say(beside, 't1', user('q'), ...last);
+      const found = await ready(beside, { ...wide, format: 'anthropic' });
+      expect(JSON.stringify(found.request)).not.toContain('"server_tool_use"');
+    }
+  });
+
+  test('a request to Anthropic begins with the user’s side, whatever at its start says nothing there', async () => {
+    const chat = fresh();
+    await say(
+      chat,
+      't1',
+      { role: 'user', parts: [{ type: 'opaque', kind: 'elsewhere.note', value: {} }] },
+      answer('a'),
+    );
+    const { request } = await ready(chat, { ...wide, format: 'anthropic' });
+    expect(request['messages']).toEqual([
+      { role: 'user', content: '[The conversation begins.]' },
+      { role: 'assistant', content: 'a' },
+    ]);
   });
 
   test('reasoning that led to nothing more than reasoning is left out, all of it', async () => {

@@ -14,13 +14,14 @@ import type { ConversationAccess } from '../conversation-access.ts';
 import { countedTokens } from './count.ts';
 import { cutsOf, startOf } from './cuts.ts';
 import { modelView, toldInWords } from './model-view.ts';
+import type { ModelView } from './model-view.ts';
 import { notesOf } from './notes.ts';
 import type { NoteSources, Notes } from './notes.ts';
 import { attachmentUrls, memoriesFor } from './outside.ts';
 import { fullPolicy } from './policy.ts';
 import type { ContextPolicy, FullPolicy } from './policy.ts';
 import type { ContextLeftOut, ContextRepair, ContextReport } from './report.ts';
-import { builtRequest, userText } from './request.ts';
+import { beginsWithAnswer, builtRequest, userText } from './request.ts';
 import type { BuiltRequest, ContextRequest } from './request.ts';
 import { firstAfter } from './summary-batch.ts';
 import { counterOnce, defaultCounter, tokensOf } from './tokens.ts';
@@ -210,7 +211,7 @@ class Assembly {
     const shown = lines.slice(start).map((line) => line.message);
     const isCut = start > 0 || !this.#transcript.isWhole;
     const view = modelView(shown, this.#policy.format);
-    const opening = this.#opening(isCut, view.messages[0]?.content);
+    const opening = this.#opening(isCut, view);
     const parts = { opening, view, notes: notes.text };
     const built = builtRequest(this.#policy, parts);
     const tokens = countedTokens(this.#policy, parts, this.#counter);
@@ -258,11 +259,11 @@ class Assembly {
   }
 
   /** The summary with what came late to it; without one a line that says that something is missing. */
-  #opening(isCut: boolean, first: MessageContent | undefined): readonly MessageContent[] {
+  #opening(isCut: boolean, view?: ModelView): readonly MessageContent[] {
     const { summary } = this.#facts;
     if (summary) return [userText(`[Summary of the conversation so far]\n${summary.text}`), ...this.#lateInWords()];
     if (isCut) return [userText(LEFT_OUT)];
-    return this.#policy.format === 'anthropic' && first?.role === 'assistant' ? [userText(BEGINNING)] : [];
+    return view && beginsWithAnswer(this.#policy, view) ? [userText(BEGINNING)] : [];
   }
 
   #lateInWords(): readonly MessageContent[] {
@@ -280,7 +281,7 @@ class Assembly {
   }
 
   #openingTokens(): number {
-    const opening = this.#opening(true, undefined);
+    const opening = this.#opening(true);
     return countedTokens(this.#policy, { opening, view: modelView([], this.#policy.format), notes: '' }, this.#counter);
   }
 

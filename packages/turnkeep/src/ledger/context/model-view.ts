@@ -141,7 +141,8 @@ class ViewBuilder {
   #provided(message: Message, call: ToolCallPart): readonly Part[] {
     const result = this.#pairs.resultOf.get(call);
     if (result) return message.parts.includes(result) ? [call] : [call, result];
-    if (message === this.#last) return [call];
+    const isEnd = message === this.#last && this.#open.length === 0 && !message.parts.some(isOwnCall);
+    if (isEnd) return [call];
     this.#leftOut.push({ what: 'part', messageId: message.messageId, part: 'tool_call', why: 'private' });
     return [];
   }
@@ -228,6 +229,11 @@ function reasonToLeave(message: Message): 'not_for_models' | 'redacted' | 'empty
 /** The start of a text, never with half a surrogate pair at its end. */
 function cutAt(text: string, length: number): string {
   return text.slice(0, cutsPair(text, length) ? length - 1 : length);
+}
+
+/** A call whose result the model waits for. */
+function isOwnCall(part: Part): boolean {
+  return part.type === 'tool_call' && part.executedBy !== 'provider';
 }
 
 /** Calls are a model's, whoever is said to have made them. */

@@ -58,6 +58,13 @@ export function builtRequest(policy: FullPolicy, parts: RequestParts): BuiltRequ
   };
 }
 
+/** Where a provider wants the user's words first: whether a model's come first, once what says nothing there is left out. */
+export function beginsWithAnswer({ format, attachmentUrl }: FullPolicy, { messages }: ModelView): boolean {
+  if (format !== 'anthropic') return false;
+  const contents = messages.map(({ content }) => content);
+  return FORMATS[format].render(contents, { attachmentUrl }).messages[0]?.['role'] === 'assistant';
+}
+
 export function userText(text: string): MessageContent {
   return { role: 'user', parts: [{ type: 'text', text }] };
 }
