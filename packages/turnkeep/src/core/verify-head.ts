@@ -1,5 +1,6 @@
 import type { Row, RowReader } from './backend.ts';
 import type { Head } from './head.ts';
+import type { ConversationId } from './ids.ts';
 import { KEYS, TABLES } from './keys.ts';
 import type { LogHeader } from './log.ts';
 import { unpackInterrupt, unpackOperation, unpackTurn } from './rows.ts';
@@ -58,7 +59,8 @@ export function headProblems(
 
 /** What the head names and the rows do not have so. */
 function strangers(rows: RowReader, head: Head): readonly string[] {
-  const { conversationId: own, busy, openInterrupts, openOperation, lastMessage, fields, source, parent } = head;
+  const { conversationId: own, busy, openInterrupts, openOperation, lastMessage, fields } = head;
+  const { source, cutTurn, parent } = head;
   const problems: string[] = [];
   const assertThere = (isThere: boolean, what: string) => {
     if (!isThere) problems.push(`it names ${what}, which is not there so`);
@@ -83,7 +85,24 @@ function strangers(rows: RowReader, head: Head): readonly string[] {
   ] as const) {
     if (ref) assertThere(rows.log(ref.owner, ref.version)?.records[ref.index] !== undefined, what);
   }
-  if (source !== null) assertThere(rows.head(source) !== undefined, `source ${source}`);
-  if (parent) assertThere(rows.head(parent.conversationId) !== undefined, `parent ${parent.conversationId}`);
+  if (source !== null) assertThere(knows(rows, source, KEYS.fork(own)), `source ${source}`);
+  else if (cutTurn !== null) assertThere(false, `turn ${cutTurn} to have been cut at`);
+  if (parent) {
+    const { conversationId, turnId } = parent;
+    assertThere(knows(rows, conversationId, KEYS.spawned(turnId, own)), `parent ${conversationId}, turn ${turnId}`);
+  }
+  if (head.collected) assertThere(false, 'itself collected, though nobody erased it');
   return problems;
+}
+
+/** What a conversation hangs on knows of it, until it is erased. */
+function knows(rows: RowReader, above: ConversationId, key: string): boolean {
+  const head = rows.head(above);
+  return head !== undefined && (head.erasedAt !== null || rows.get(above, key) !== undefined);
+}
+
+/** True for a tombstone that no commit made: neither its own last one, as far as that can be read, nor its parent's. */
+export function isFalseTombstone(rows: RowReader, { parent }: Head, last: LogHeader | undefined): boolean {
+  if (!last || last.events.some(({ kind }) => kind === 'conversation.erase')) return false;
+  return !parent || rows.head(parent.conversationId)?.erasedAt === null;
 }

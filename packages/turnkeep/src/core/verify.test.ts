@@ -169,6 +169,12 @@ describe('verify', () => {
     { fields: { owner: 'c', version: 1, index: 9 } },
     { lastMessage: { role: 'user', sequence: 1, ref: { owner: 'c', version: 99, index: 0 } } },
     { chain: 'another' },
+    { cutTurn: 't1' },
+    { source: 'sub' },
+    { parent: { conversationId: 'fork', turnId: 'f1', callId: null } },
+    { collected: true },
+    { erasedAt: 1 },
+    { erasedAt: 1, collected: true },
   ])('finds a head that says %j', (other) => {
     const rows = everything();
     const head = (id: string) => {

@@ -11,7 +11,7 @@ import type { LogHeader, LogRecord } from './log.ts';
 import { ENTRIES, unpackBranch, unpackInput, unpackMemory, unpackMessage, unpackRef, unpackTurn } from './rows.ts';
 import { isShelf, SHELVES } from './shelf.ts';
 import { entriesMade, missingRows } from './verify-events.ts';
-import { countRow, headProblems, NO_ROWS } from './verify-head.ts';
+import { countRow, headProblems, isFalseTombstone, NO_ROWS } from './verify-head.ts';
 import type { RowCounts } from './verify-head.ts';
 
 /** Something that is not as it must be. */
@@ -187,7 +187,7 @@ function verifyRows(rows: RowReader, cursor: VerifyCursor): VerifyStep {
   const slice = rows.scan(head.conversationId, { from, to: prefixEnd(''), limit: ROW_SLICE });
   const current = rows.head(head.conversationId) ?? head;
   // Rows are as they are now: an erasure that came in between has taken its share.
-  if (current.erasedAt !== null) return { commits: 0, records: 0, faults: [], next: null };
+  if (current.erasedAt !== null) return { commits: 0, records: 0, faults: tombstoneFaults(rows, current), next: null };
   const faults = slice.flatMap((row) => rowFaults(rows, current, row));
   const counted = slice.reduce((sum, row) => count(sum, row, head), cursor.counted);
   const rowCounts = slice.reduce(countRow, cursor.rowCounts);
@@ -198,6 +198,12 @@ function verifyRows(rows: RowReader, cursor: VerifyCursor): VerifyStep {
   }
   const found = { ...cursor, counted, rowCounts, entries };
   return { commits: 0, records: 0, faults: [...faults, ...headFaults(rows, current, found)], next: null };
+}
+
+function tombstoneFaults(rows: RowReader, head: Head): readonly Fault[] {
+  if (!isFalseTombstone(rows, head, lastHeader(rows, head))) return [];
+  const place = `conversation ${head.conversationId}, head`;
+  return [{ kind: 'reference', place, reason: 'it was erased, and no commit did that', affects: 'all that it says' }];
 }
 
 /** Own messages, by number, sum and range of their sequences: without a gap or a repeat these follow from each other. */

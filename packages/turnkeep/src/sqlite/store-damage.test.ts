@@ -100,6 +100,27 @@ test.each([
   }),
 );
 
+test('verify sees an erased conversation that no collection would find, and one that none should', () =>
+  withStoreFile(async (path) => {
+    const before = await openLedger(`sqlite:${path}`);
+    for (const id of ['a', 'b']) {
+      await before
+        .namespace('n')
+        .conversation(id)
+        .append({ role: 'user', parts: [{ type: 'text', text: id }] });
+    }
+    await before.namespace('n').conversation('a').erase();
+    expect((await before.verify()).faults).toEqual([]);
+    await before.close();
+    const database = openDatabase(path);
+    database.exec('UPDATE heads SET uncollected = 1 - uncollected');
+    database.close();
+    const ledger = await openLedger(`sqlite:${path}`);
+    const { faults } = await ledger.verify();
+    expect(faults.map(({ place }) => place)).toEqual(['conversation a', 'conversation b']);
+    await ledger.close();
+  }));
+
 test('a collection goes past what is damaged, tells what stays, and takes it once it can be read', () =>
   withStoreFile(async (path) => {
     const ledger = await openLedger(`sqlite:${path}`);

@@ -67,7 +67,8 @@ const CHECKS: readonly { readonly kind: string; readonly reason: string; readonl
     reason: 'the columns of a head are not those of its text',
     sql: `SELECT 'conversation ' || id FROM heads WHERE json_extract(head, '$.version') IS NOT version
             OR json_extract(head, '$.conversationId') IS NOT id OR json_extract(head, '$.lastActivityAt') IS NOT activity
-            OR json_extract(head, '$.createdAt') IS NOT created OR json_extract(head, '$.owner') IS NOT owner`,
+            OR json_extract(head, '$.createdAt') IS NOT created OR json_extract(head, '$.owner') IS NOT owner
+            OR (json_extract(head, '$.erasedAt') IS NOT NULL AND NOT json_extract(head, '$.collected')) IS NOT uncollected`,
   },
 ];
 
