@@ -83,7 +83,7 @@ import type {
 import { searchConversation } from './search.ts';
 import type { ConversationSearch, SearchPage } from './search.ts';
 import { Tasks } from './tasks.ts';
-import { cancelWithTurns, subAgentsOf } from './sub-agents.ts';
+import { subAgentsOf, writeAndCancelBelow } from './sub-agents.ts';
 import type { SubAgent } from './sub-agents.ts';
 import { ConversationUsage } from './usage.ts';
 import { watchConversation } from './watch.ts';
@@ -120,13 +120,6 @@ export class Conversation {
   /** Sends changes as one commit: all of them or none. */
   async commit(changes: readonly Change[], options?: WriteOptions): Promise<Receipt> {
     return this.#access.write(changes, options);
-  }
-
-  /** The same, and where it cancels or fails a turn, what the turn's sub-agents have at work is cancelled after it. */
-  async #commitAndCancelBelow(changes: readonly Change[], options?: WriteOptions): Promise<Receipt> {
-    const receipt = await this.commit(changes, options);
-    await cancelWithTurns(this.#access, receipt);
-    return receipt;
   }
 
   /** Creates the conversation; any other first commit creates it too. */
@@ -179,7 +172,7 @@ export class Conversation {
   async submit(turn: StartingTurn, options?: WriteOptions): Promise<SubmittedTurn>;
   async submit(turn: Omit<TurnSubmit, 'kind'>, options?: WriteOptions): Promise<SubmittedTurn | QueuedInput>;
   async submit(turn: Omit<TurnSubmit, 'kind'>, options?: WriteOptions): Promise<SubmittedTurn | QueuedInput> {
-    const receipt = await this.#commitAndCancelBelow([{ ...turn, kind: 'turn.submit' }], options);
+    const receipt = await writeAndCancelBelow(this.#access, [{ ...turn, kind: 'turn.submit' }], options);
     const mayWait = turn.whenBusy === 'enqueue' || turn.whenBusy === 'steer';
     return mayWait ? submissionOf(receipt) : submittedTurn(receipt);
   }
@@ -215,7 +208,7 @@ export class Conversation {
 
   /** Moves a turn forward. What its sub-agents have at work is cancelled with it where it is cancelled or fails. */
   async advance(turnId: TurnId, to: TurnState, options?: WriteOptions): Promise<Receipt> {
-    return this.#commitAndCancelBelow([{ kind: 'turn.advance', turnId, to }], options);
+    return writeAndCancelBelow(this.#access, [{ kind: 'turn.advance', turnId, to }], options);
   }
 
   /** Makes a turn the active leaf; `expect.graphRevision` says which tree the caller saw. */
@@ -229,7 +222,7 @@ export class Conversation {
     outcome: OperationResolve['outcome'],
     options?: WriteOptions,
   ): Promise<Receipt> {
-    return this.#commitAndCancelBelow([{ kind: 'operation.resolve', operationId, outcome }], options);
+    return writeAndCancelBelow(this.#access, [{ kind: 'operation.resolve', operationId, outcome }], options);
   }
 
   /** Where a turn lives in a provider's history, one for each; a `live` capture is never overwritten (`binding_live`). */

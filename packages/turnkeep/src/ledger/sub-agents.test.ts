@@ -33,6 +33,12 @@ test.each<[string, 'preparing' | 'running', (conversation: Conversation) => Prom
   ['fails', 'running', (conversation) => conversation.advance('t1', 'failed')],
   ['is stopped', 'running', (conversation) => conversation.stop('t1', 'enough')],
   ['makes room for another', 'running', (conversation) => conversation.submit({ ...ASKED, whenBusy: 'interrupt' })],
+  ['an operator fails', 'running', (conversation) => conversation.operator().fail('t1', { code: 'x', message: 'no' })],
+  [
+    'makes room for what an operator sends',
+    'running',
+    (conversation) => conversation.operator().send('Now this', { whenBusy: 'interrupt' }),
+  ],
   [
     'never started, as its operation failed',
     'preparing',

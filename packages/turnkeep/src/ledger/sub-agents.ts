@@ -1,3 +1,4 @@
+import type { Change } from '../core/change.ts';
 import { isTurnkeepError } from '../core/errors.ts';
 import type { ErrorCode } from '../core/errors.ts';
 import type { ChangeEvent } from '../core/event.ts';
@@ -6,6 +7,7 @@ import { afterSeparator, beforeSeparator, KEYS, TABLES } from '../core/keys.ts';
 import type { Receipt } from '../core/receipt.ts';
 import { isTerminal } from '../core/rules/turn-states.ts';
 import { ownTurn, scanPrefix } from '../core/tree/path.ts';
+import type { WriteOptions } from './access.ts';
 import { ConversationAccess } from './conversation-access.ts';
 
 /** A conversation that a sub-agent has under a turn. */
@@ -30,11 +32,17 @@ export async function subAgentsOf(access: ConversationAccess, turnId?: TurnId): 
 /** It has ended by itself, or is gone. */
 const OVER: ReadonlySet<ErrorCode> = new Set(['illegal_transition', 'turn_terminal', 'no_turn', 'erased']);
 
-/** Cancels what hangs under the turns that a commit cancelled or failed, whichever of its changes did. */
-export async function cancelWithTurns(access: ConversationAccess, receipt: Receipt): Promise<void> {
+/** Writes a commit, and cancels what hangs under the turns that it cancelled or failed, whichever of its changes did. */
+export async function writeAndCancelBelow(
+  access: ConversationAccess,
+  changes: readonly Change[],
+  options?: WriteOptions,
+): Promise<Receipt> {
+  const receipt = await access.write(changes, options);
   for (const turnId of receipt.events.flatMap(turnsGivenUp)) {
     await unlessOver(() => cancelSubAgents(access, turnId));
   }
+  return receipt;
 }
 
 function turnsGivenUp(event: ChangeEvent): readonly TurnId[] {

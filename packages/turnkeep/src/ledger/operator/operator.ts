@@ -37,6 +37,7 @@ import {
 import type { Checks } from '../given.ts';
 import { assertList } from '../list.ts';
 import { eventOf } from '../receipt-event.ts';
+import { writeAndCancelBelow } from '../sub-agents.ts';
 import { watchConversation } from '../watch.ts';
 import { isConfirmation } from './confirmations.ts';
 import { lastLines, viewOf } from './view.ts';
@@ -138,7 +139,8 @@ export class Operator {
       if (before.earlier) return this.#sentBefore(before.earlier, own);
       try {
         const changes = this.#changesOf(commitId, prompt, options, before);
-        return sentTask(await this.#access.write(changes, { idempotencyKey: commitId, signal: options.signal }));
+        const sent = { idempotencyKey: commitId, signal: options.signal };
+        return sentTask(await writeAndCancelBelow(this.#access, changes, sent));
       } catch (error) {
         if (tries === TRIES || !isTurnkeepError(error) || !OVERTAKEN.has(error.code)) throw error;
       }
@@ -248,7 +250,7 @@ export class Operator {
       return earlier;
     }
     const changes = [...changesOf(active), { kind: 'turn.advance' as const, turnId, to }];
-    return this.#access.write(changes, { idempotencyKey, signal });
+    return writeAndCancelBelow(this.#access, changes, { idempotencyKey, signal });
   }
 
   /** The task that awaits approval goes on: `awaiting_approval → running`. `undefined` where none does. */
