@@ -1,7 +1,7 @@
 import type { RowReader, RowValue } from './backend.ts';
 import type { ChangeEvent, TurnStarted } from './event.ts';
 import type { ConversationId, MessageId, TurnId } from './ids.ts';
-import { KEYS, prefixEnd } from './keys.ts';
+import { KEYS, prefixEnd, TABLES } from './keys.ts';
 import type { LogHeader } from './log.ts';
 import { unpackMemory } from './rows.ts';
 import { SHELVES } from './shelf.ts';
@@ -167,6 +167,92 @@ class EventCheck {
     this.missing.push(`that it hangs on conversation ${conversation}`);
   }
 }
+
+/** Rows by the letter of their table. */
+export type Tally = Readonly<Record<string, number>>;
+
+/**
+ * The rows that a commit made in its conversation, as far as its events tell: where they add up to what is there, nothing
+ * is lost, and nobody has to look for each. A few are counted that were there before, or were not needed.
+ */
+export function rowsMade(header: LogHeader): Tally {
+  const made: Record<string, number> = { [TABLES.commits]: 1 };
+  for (const event of header.events) for (const table of tablesOf(event)) made[table] = (made[table] ?? 0) + 1;
+  return made;
+}
+
+/** The tables that {@link rowsMade} tells of. */
+export const TALLIED: ReadonlySet<string> = new Set([
+  TABLES.commits,
+  TABLES.messageIds,
+  TABLES.late,
+  TABLES.turnIds,
+  TABLES.turnStates,
+  TABLES.operations,
+  TABLES.prompts,
+  TABLES.promptUses,
+  TABLES.inputs,
+  TABLES.bindings,
+  TABLES.runs,
+  TABLES.attempts,
+  TABLES.steps,
+  TABLES.interrupts,
+  TABLES.interruptIds,
+  TABLES.usages,
+  TABLES.checkpoints,
+  TABLES.pendingWrites,
+]);
+
+function tablesOf(event: ChangeEvent): readonly string[] {
+  switch (event.kind) {
+    case 'message.append':
+      if ('noop' in event) return [];
+      return event.late ? [TABLES.messageIds, TABLES.late] : [TABLES.messageIds];
+    case 'turn.submit':
+      return [...startOf(event), ...(event.interrupted ?? []).map(() => TABLES.turnStates)];
+    case 'turn.record':
+      return [TABLES.turnIds];
+    case 'turn.advance':
+    case 'operation.resolve':
+      return [TABLES.turnStates];
+    case 'input.enqueue':
+      return event.revision === 0 ? [TABLES.inputs] : [];
+    case 'input.deliver':
+      return 'operationId' in event ? startOf(event) : [TABLES.messageIds];
+    case 'binding.save':
+      return [TABLES.bindings];
+    case 'run.start':
+      return [TABLES.runs];
+    case 'attempt.start':
+    case 'attempt.takeover':
+      return [TABLES.attempts];
+    case 'step.start':
+      return event.starts === 1 ? [TABLES.steps] : [];
+    case 'interrupt.request':
+      return [TABLES.interrupts, TABLES.interruptIds];
+    case 'usage.record':
+      return event.record === undefined ? [] : [TABLES.usages];
+    case 'checkpoint.create':
+    case 'checkpoint.advance':
+      return [TABLES.checkpoints];
+    case 'checkpoint.write':
+      return [TABLES.pendingWrites];
+    default:
+      return [];
+  }
+}
+
+function startOf({ record }: TurnStarted): readonly string[] {
+  const ofPrompt = record === undefined ? TABLES.promptUses : TABLES.prompts;
+  return [TABLES.turnIds, TABLES.messageIds, TABLES.operations, ofPrompt];
+}
+
+/** Whether a commit left rows that do not stand in its own conversation. */
+export function writesElsewhere({ events }: LogHeader): boolean {
+  return events.some(({ kind }) => ELSEWHERE.has(kind));
+}
+
+const ELSEWHERE: ReadonlySet<string> = new Set(['conversation.fork', 'conversation.spawn', 'memory.upsert']);
 
 /** How many entries a commit made on its path, those that name the active task aside. */
 export function entriesMade({ events }: LogHeader): number {

@@ -4,13 +4,14 @@ import { chainAfter, chainStart, recordHolds } from './digest.ts';
 import type { Sha256 } from './digest.ts';
 import { isTurnkeepError } from './errors.ts';
 import type { Head, RecordRef } from './head.ts';
-import { decodeHeader } from './header.ts';
+import { decodeHeader, headerAt } from './header.ts';
 import type { ConversationId, MessageId, TurnId } from './ids.ts';
 import { afterSeparator, beforeSeparator, KEYS, numbersIn, prefixEnd, TABLES } from './keys.ts';
 import type { LogHeader, LogRecord } from './log.ts';
 import { ENTRIES, unpackBranch, unpackInput, unpackMemory, unpackMessage, unpackRef, unpackTurn } from './rows.ts';
 import { isShelf, SHELVES } from './shelf.ts';
-import { entriesMade, missingRows } from './verify-events.ts';
+import { entriesMade, missingRows, rowsMade, TALLIED, writesElsewhere } from './verify-events.ts';
+import type { Tally } from './verify-events.ts';
 import { countRow, headProblems, isFalseTombstone, NO_ROWS } from './verify-head.ts';
 import type { RowCounts } from './verify-head.ts';
 
@@ -54,12 +55,17 @@ export interface VerifyCursor {
   readonly counted: MessageCount;
   /** What the other rows add up to so far. */
   readonly rowCounts: RowCounts;
+  /** The rows that the commits made, less those that were found; `NaN` where a commit cannot be read. */
+  readonly tally: Tally;
+  /** The version up to which each row was looked for that a commit made, once the tally says that some are lost. */
+  readonly lookedFor: number | null;
   /** Entries that the commits made, less those whose rows were found; `NaN` where a commit cannot be read. */
   readonly entries: number;
 }
 
 const LOG_SLICE = 128;
 const ROW_SLICE = 1_024;
+const LOOK_SLICE = 16;
 
 /** Checks a slice of one conversation, in one snapshot. Faults are answers: nothing that it finds stops it. */
 export function verifyConversation(
@@ -70,6 +76,7 @@ export function verifyConversation(
 ): VerifyStep {
   const at = cursor ?? start(rows, sha256, conversationId);
   if (!at) return { commits: 0, records: 0, faults: [], next: null };
+  if (at.lookedFor !== null) return lookForRows(rows, sha256, at, at.lookedFor);
   return at.version < at.head.version ? verifyLog(rows, sha256, at) : verifyRows(rows, at);
 }
 
@@ -83,6 +90,8 @@ function start(rows: RowReader, sha256: Sha256, conversationId: ConversationId):
       afterKey: null,
       counted: { messages: 0, sum: 0, lowest: 0, highest: 0 },
       rowCounts: NO_ROWS,
+      tally: {},
+      lookedFor: null,
       entries: 0,
     }
   );
@@ -94,13 +103,14 @@ function verifyLog(rows: RowReader, sha256: Sha256, cursor: VerifyCursor): Verif
   const { head } = cursor;
   const faults: Fault[] = [];
   const end = Math.min(cursor.version + LOG_SLICE, head.version);
-  let { chain, entries } = cursor;
+  let { chain, entries, tally } = cursor;
   let records = 0;
   for (let version = cursor.version + 1; version <= end; version++) {
     const log = logOrFault(rows, head, version);
     if ('kind' in log) {
       faults.push(log);
       entries = Number.NaN;
+      tally = added(tally, UNKNOWN);
       continue;
     }
     records += log.records.length;
@@ -108,10 +118,12 @@ function verifyLog(rows: RowReader, sha256: Sha256, cursor: VerifyCursor): Verif
     const ofHeader = headerFaults(sha256, head, version, log);
     const header = ofHeader.length > 0 || log.header === null ? undefined : decodeHeader(log.header);
     entries += header ? entriesMade(header) : Number.NaN;
-    faults.push(...ofHeader, ...recordFaults(sha256, head, log), ...(header ? eventFaults(rows, head, header) : []));
+    tally = added(tally, header ? rowsMade(header) : UNKNOWN);
+    faults.push(...ofHeader, ...recordFaults(sha256, head, log));
+    if (header && writesElsewhere(header)) faults.push(...eventFaults(rows, head, header));
   }
   if (end === head.version && chain !== head.chain) faults.push(brokenChain(head));
-  return { commits: end - cursor.version, records, faults, next: { ...cursor, version: end, chain, entries } };
+  return { commits: end - cursor.version, records, faults, next: { ...cursor, version: end, chain, entries, tally } };
 }
 
 function logOrFault(rows: RowReader, head: Head, version: number): LogRecord | Fault {
@@ -193,17 +205,58 @@ function verifyRows(rows: RowReader, cursor: VerifyCursor): VerifyStep {
   const rowCounts = slice.reduce(countRow, cursor.rowCounts);
   const entries = cursor.entries - slice.filter((row) => isEntry(row, head)).length;
   const last = slice.at(-1);
+  const tally = less(cursor.tally, slice);
+  const found = { ...cursor, counted, rowCounts, entries, tally };
   if (last && slice.length === ROW_SLICE) {
-    return { commits: 0, records: 0, faults, next: { ...cursor, afterKey: last.key, counted, rowCounts, entries } };
+    return { commits: 0, records: 0, faults, next: { ...found, afterKey: last.key } };
   }
-  const found = { ...cursor, counted, rowCounts, entries };
-  return { commits: 0, records: 0, faults: [...faults, ...headFaults(rows, current, found)], next: null };
+  const next = Object.values(tally).every((rest) => rest === 0) ? null : { ...found, lookedFor: 0 };
+  return { commits: 0, records: 0, faults: [...faults, ...headFaults(rows, current, found)], next };
 }
 
 function tombstoneFaults(rows: RowReader, head: Head): readonly Fault[] {
   if (!isFalseTombstone(rows, head, lastHeader(rows, head))) return [];
   const place = `conversation ${head.conversationId}, head`;
   return [{ kind: 'reference', place, reason: 'it was erased, and no commit did that', affects: 'all that it says' }];
+}
+
+const UNKNOWN: Tally = { [TABLES.commits]: Number.NaN };
+
+function added(tally: Tally, more: Tally): Tally {
+  const sum: Record<string, number> = { ...tally };
+  for (const [table, count] of Object.entries(more)) sum[table] = (sum[table] ?? 0) + count;
+  return sum;
+}
+
+function less(tally: Tally, slice: readonly Row[]): Tally {
+  const rest: Record<string, number> = { ...tally };
+  for (const { key } of slice) {
+    const table = key[0] as string;
+    if (TALLIED.has(table)) rest[table] = (rest[table] ?? 0) - 1;
+  }
+  return rest;
+}
+
+/** A slice of looking for each row that a commit made: as many readings as rows, so only where some are lost. */
+function lookForRows(rows: RowReader, sha256: Sha256, cursor: VerifyCursor, after: number): VerifyStep {
+  const { head } = cursor;
+  const end = Math.min(after + LOOK_SLICE, head.version);
+  const faults: Fault[] = [];
+  for (let version = after + 1; version <= end; version++) {
+    const header = readableHeader(rows, sha256, head.conversationId, version);
+    if (header && !writesElsewhere(header)) faults.push(...eventFaults(rows, head, header));
+  }
+  return { commits: 0, records: 0, faults, next: end < head.version ? { ...cursor, lookedFor: end } : null };
+}
+
+/** Nothing where it cannot be read: that is a fault already. */
+function readableHeader(rows: RowReader, sha256: Sha256, id: ConversationId, version: number): LogHeader | undefined {
+  try {
+    return headerAt(rows, sha256, id, version);
+  } catch (error) {
+    if (isTurnkeepError(error, 'corrupt')) return undefined;
+    throw error;
+  }
 }
 
 /** Own messages, by number, sum and range of their sequences: without a gap or a repeat these follow from each other. */
@@ -274,7 +327,7 @@ function rowProblem(rows: RowReader, head: Head, row: Row): Problem | undefined 
         : dangling('a message');
     }
     case TABLES.operations:
-      return hasRow(rows, own, KEYS.turnId(row.value[0] as TurnId)) ? undefined : dangling('a turn');
+      return operationProblem(rows, own, row);
     case TABLES.attempts:
       return hasRow(rows, own, KEYS.turnId(row.value[0] as TurnId)) ? undefined : dangling('a turn');
     case TABLES.commits:
@@ -309,6 +362,8 @@ function rowProblem(rows: RowReader, head: Head, row: Row): Problem | undefined 
     case TABLES.contents:
     case TABLES.checkpoints:
     case TABLES.pendingWrites: {
+      if (row.key[0] === TABLES.checkpoints && !followsRevision(rows, own, row))
+        return misplaced('the revision before it is not there, or younger');
       const [version, index] = row.value as readonly [number, number];
       return hasRecord(rows, { owner: own, version, index }) ? undefined : dangling('a record');
     }
@@ -370,6 +425,9 @@ function turnProblem(rows: RowReader, own: ConversationId, row: Row): Problem | 
   if (place?.[0] !== branch || place[1] !== position) return misplaced('its id leads elsewhere');
   if (position > 1 && !hasRow(rows, own, KEYS.turn(branch, position - 1)))
     return misplaced('the turn before it is not there');
+  const from = KEYS.turnStates(branch, position);
+  const [last] = rows.scan(own, { from, to: prefixEnd(from), reverse: true, limit: 1 });
+  if ((last?.value[0] ?? turn.firstState) !== turn.state) return misplaced('its last move led to another state');
   const child = rows.get(own, KEYS.child(turn.parentTurnId, turn.ordinal));
   return child?.[0] === turn.turnId ? undefined : misplaced('its parent does not know it by its ordinal');
 }
@@ -385,6 +443,22 @@ function messageProblem(rows: RowReader, own: ConversationId, row: Row): Problem
   if (!calls.every((id) => isKnown(id, 'call')) || !answers.every((id) => isKnown(id, 'result')))
     return misplaced('its calls and results are not where they are looked for');
   return hasRecord(rows, message.ref) ? undefined : dangling('a record');
+}
+
+function followsRevision(rows: RowReader, own: ConversationId, { key, value }: Row): boolean {
+  const [revision] = numbersIn(afterSeparator(key), 0) as [number];
+  if (revision === 0) return true;
+  const [version, index] = rows.get(own, KEYS.checkpoint(beforeSeparator(key, 1), revision - 1)) ?? [];
+  const [ownVersion, ownIndex] = value as readonly [number, number];
+  if (version === undefined) return false;
+  return (version as number) < ownVersion || (version === ownVersion && (index as number) < ownIndex);
+}
+
+function operationProblem(rows: RowReader, own: ConversationId, row: Row): Problem | undefined {
+  const place = rows.get(own, KEYS.turnId(row.value[0] as TurnId));
+  const turn = place && rows.get(own, KEYS.turn(...(place as readonly [number, number])));
+  if (!turn) return dangling('a turn');
+  return unpackTurn(turn).operationId === row.key.slice(1) ? undefined : misplaced('its turn does not know of it');
 }
 
 function callProblem(rows: RowReader, own: ConversationId, row: Row): Problem | undefined {
