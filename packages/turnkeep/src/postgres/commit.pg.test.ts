@@ -267,4 +267,14 @@ describe('waiting and giving up', () => {
     await held.query('COMMIT');
     expect(await versionOf(backend, 'c')).toBe(1);
   });
+
+  it('a refusal has the line that called in its stack', async () => {
+    async function appendsToNothing() {
+      await backend.commit(envelope('c', [{ kind: 'turn.advance', turnId: 'nobody', to: 'running' }]));
+    }
+    await expect(appendsToNothing()).rejects.toMatchObject({
+      code: 'no_turn',
+      stack: expect.stringContaining('appendsToNothing') as string,
+    });
+  });
 });

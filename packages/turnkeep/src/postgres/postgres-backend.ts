@@ -15,6 +15,7 @@ import type { Finding } from '../core/finding.ts';
 import { TurnkeepError } from '../core/errors.ts';
 import type { NamespaceId } from '../core/ids.ts';
 import type { Receipt } from '../core/receipt.ts';
+import { calledFrom } from '../platform/caller.ts';
 import { examineErasures } from './examine-erasures.ts';
 import { examineServer } from './examine.ts';
 import { Bell } from './bell.ts';
@@ -78,10 +79,14 @@ export class PostgresBackend implements Backend {
 
   async commit(envelope: Envelope, signal?: AbortSignal): Promise<Receipt> {
     this.#assertOpen(signal);
-    const receipt = await this.#queue.commit(envelope, signal);
-    this.#cooling.wrote(envelope.commit.namespace, receipt);
-    this.#sums.wrote(envelope.commit.namespace, receipt);
-    return receipt;
+    try {
+      const receipt = await this.#queue.commit(envelope, signal);
+      this.#cooling.wrote(envelope.commit.namespace, receipt);
+      this.#sums.wrote(envelope.commit.namespace, receipt);
+      return receipt;
+    } catch (error) {
+      throw calledFrom(error);
+    }
   }
 
   /**
