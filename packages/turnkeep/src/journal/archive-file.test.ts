@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { ArchiveFile } from './archive-file.ts';
 import { archiveSegment } from './archive-writer.ts';
 import type { Stretch } from './archive-writer.ts';
+import { sha256 } from '../platform/hash.ts';
 import { realFileSystem } from './file-system.ts';
 import { temporaryDirectory } from './journal.testkit.ts';
 import { DEFAULT_SETTINGS } from './settings.ts';
@@ -14,7 +15,7 @@ const STORE = 'the number of a store';
 /** Archives a file of these lines; those that are chosen are compressed. */
 async function archived(lines: readonly string[], isCool: (line: number) => boolean) {
   const directory = temporaryDirectory();
-  const parts = storeParts(realFileSystem, directory, STORE, DEFAULT_SETTINGS);
+  const parts = storeParts({ fs: realFileSystem, directory, store: STORE, settings: DEFAULT_SETTINGS, sha256 });
   mkdirSync(parts.segmentsDirectory);
   const plain = `${parts.segmentsDirectory}/0001.jsonl`;
   writeFileSync(plain, lines.join(''));

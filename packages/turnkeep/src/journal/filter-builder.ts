@@ -9,17 +9,25 @@ import type { Gap } from './filters.ts';
 import { pagesOf } from './gram-pages.ts';
 import { addGrams, GRAM_UNITS, GramSet } from './grams.ts';
 import type { Position } from './position.ts';
-import { walkLog } from './replay.ts';
-import type { StoreParts } from './store-parts.ts';
+import { walkLog } from './walk-log.ts';
+import type { SegmentsPlace } from './segment-files.ts';
+import type { Segments } from './segments.ts';
 import type { Found } from './walk.ts';
 
 /** Text between two turns of others, in UTF-16 units: about a millisecond. */
 const BREATH_UNITS = 16_384;
 
+/** What filters are made of. */
+export interface FilterPlace extends SegmentsPlace {
+  readonly segments: Segments;
+  /** Lines that have a filter in common, by their bytes. */
+  readonly filterBytes: number;
+}
+
 export interface Building {
   readonly sha256: Sha256;
-  /** Lets others have their turn; false where the work is to stop. */
-  readonly breathe: () => Promise<boolean>;
+  /** Lets others have their turn. */
+  readonly breathe: () => Promise<void>;
 }
 
 /**
@@ -27,25 +35,25 @@ export interface Building {
  * a stretch follows that is there already.
  */
 export async function* fillGap(
-  parts: StoreParts,
+  place: FilterPlace,
   gap: Gap,
   { sha256, breathe }: Building,
 ): AsyncGenerator<FilledStretch> {
-  const stretch = new StretchBuilder(parts, gap.from, sha256);
+  const stretch = new StretchBuilder(place, gap.from, sha256);
   let units = 0;
-  for (const found of walkLog(parts, gap.from, gap.to)) {
+  for (const found of walkLog(place, gap.from, gap.to)) {
     for (const one of found) {
       for (const piece of piecesOf(stretch.read(one))) {
         stretch.add(piece);
         units += piece.length;
         if (units < BREATH_UNITS) continue;
         units = 0;
-        if (!(await breathe())) return;
+        await breathe();
       }
       stretch.endLine(one);
       if (stretch.isFull) yield stretch.end();
     }
-    if (!(await breathe())) return;
+    await breathe();
   }
   if (gap.isBounded && stretch.isBegun) yield stretch.end(gap.to);
 }
@@ -64,7 +72,7 @@ interface Last {
 }
 
 class StretchBuilder {
-  readonly #parts: StoreParts;
+  readonly #place: FilterPlace;
   readonly #sha256: Sha256;
   readonly #grams = new GramSet();
   #start: Position;
@@ -73,8 +81,8 @@ class StretchBuilder {
   #bytes = 0;
   isFull = false;
 
-  constructor(parts: StoreParts, start: Position, sha256: Sha256) {
-    this.#parts = parts;
+  constructor(place: FilterPlace, start: Position, sha256: Sha256) {
+    this.#place = place;
     this.#start = start;
     this.#sha256 = sha256;
   }
@@ -103,7 +111,7 @@ class StretchBuilder {
     const { segment, byte, next, meta } = found;
     if (meta.n <= (this.#last?.position.n ?? this.#start.n)) return;
     this.#last = { position: { segment, byte: next, n: meta.n }, byte };
-    this.isFull = this.#bytes >= this.#parts.settings.filterBytes;
+    this.isFull = this.#bytes >= this.#place.filterBytes;
   }
 
   /** The stretch up to the last sound line, or up to where the next one begins; a new one begins behind it. */
@@ -113,7 +121,7 @@ class StretchBuilder {
     const end = upTo ?? position;
     const unreadable: number[] = [];
     for (let n = start.n + 1; n <= end.n; n++) if (!this.#read.has(n)) unreadable.push(n);
-    const seal = sealAt(this.#parts.segments, position.segment, byte) ?? '';
+    const seal = sealAt(this.#place.segments, position.segment, byte) ?? '';
     const pages = pagesOf(this.#grams);
     this.#begin(end);
     return { start, end, last: { segment: position.segment, byte, seal }, unreadable, pages };

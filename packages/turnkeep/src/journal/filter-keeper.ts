@@ -1,9 +1,6 @@
-import type { Sha256 } from '../core/digest.ts';
-import { othersTurn, pause } from '../platform/timers.ts';
+import { pause } from '../platform/timers.ts';
 import { monotonicNow } from '../platform/clock.ts';
-import type { CommitQueue } from './commit-queue.ts';
-import { fillGap } from './filter-builder.ts';
-import type { FilledStretch } from './filter-file.ts';
+import { WINDOW_MS, WriteRate } from '../platform/write-rate.ts';
 import { FILE_STRETCHES } from './filters.ts';
 import type { Gap } from './filters.ts';
 import { LAYOUT } from './layout.ts';
@@ -13,31 +10,37 @@ import type { Upkeep } from './upkeep.ts';
 
 /** Stretches of one step behind commits: then others may rewrite segments. */
 const STEP_STRETCHES = 2;
-/** Of its time, the share that this takes while commits wait. */
+/** Bytes of lines that make a window of time part of a burst. */
+const BURST_BYTES = 65_536;
+/** Of its time, the share that this takes while commits come. */
 const BUSY_SHARE = 0.1;
 const REST_STEP_MS = 20;
 
-export interface FilterAccess {
-  readonly queue: CommitQueue;
-  readonly upkeep: Upkeep;
-  readonly sha256: Sha256;
-}
-
-/** Makes the filters of what was folded, off the commit path and throttled while commits wait. What they lack is scanned. */
+/**
+ * Makes the filters of what was folded, off the commit path: a burst of commits is let by, and while others come they have
+ * most of the time. What filters lack is scanned.
+ */
 export class FilterKeeper {
   readonly #parts: StoreParts;
-  readonly #access: FilterAccess;
+  readonly #upkeep: Upkeep;
+  readonly #rate = new WriteRate({ now: monotonicNow, burst: BURST_BYTES });
   #working: Promise<void> | undefined;
   #isClosing = false;
   /** Somebody waits. */
   #isUrgent = false;
   /** Gaps of which nothing could be made, by where they begin: up to where the log went then. */
   readonly #barren = new Map<number, Position>();
-  #workedSince = 0;
 
-  constructor(parts: StoreParts, access: FilterAccess) {
+  /** `upkeep` is what it takes turns in with others that rewrite segments. */
+  constructor(parts: StoreParts, upkeep: Upkeep) {
     this.#parts = parts;
-    this.#access = access;
+    this.#upkeep = upkeep;
+  }
+
+  /** So many bytes of lines were written. */
+  wrote(bytes: number): void {
+    this.#rate.wrote(bytes);
+    this.maintain();
   }
 
   /** Starts what is due. Its failures are kept for the next attempt. */
@@ -64,7 +67,7 @@ export class FilterKeeper {
   /** Removes all filters; the next `fill` makes them anew. */
   async clear(): Promise<void> {
     this.#barren.clear();
-    await this.#access.upkeep.run(() => this.#parts.filters.clear());
+    await this.#upkeep.run(() => this.#parts.filters.clear());
   }
 
   /** Stops at the next step. */
@@ -74,8 +77,15 @@ export class FilterKeeper {
   }
 
   async #work(): Promise<void> {
-    this.#workedSince = monotonicNow();
-    while (!this.#isClosing && this.#isDue()) await this.#access.upkeep.run(() => this.#step());
+    while (!this.#isClosing && this.#isDue()) {
+      if (this.#rate.isBurst() && !this.#isUrgent) {
+        await this.#rest(WINDOW_MS);
+        continue;
+      }
+      const start = monotonicNow();
+      await this.#upkeep.run(() => this.#step());
+      await this.#rest(this.#pauseAfter(monotonicNow() - start));
+    }
   }
 
   #isDue(): boolean {
@@ -88,7 +98,7 @@ export class FilterKeeper {
     if (filters.isUnswept) return this.#sweep();
     const gap = this.#dueGap();
     if (!gap) return filters.merge(filters.mergeable);
-    const filled = await this.#filled(gap);
+    const filled = await this.#parts.background.fillGap(gap, this.#isUrgent ? FILE_STRETCHES : STEP_STRETCHES);
     if (filled.length > 0) await filters.add(filled);
     else this.#barren.set(gap.from.n, gap.to);
   }
@@ -101,17 +111,6 @@ export class FilterKeeper {
       const bytes = Buffer.from(`${reason}\n`);
       await damaged.setAside('search.txt', bytes, place, `${reason}; it is made anew from the segments`);
     }
-  }
-
-  async #filled(gap: Gap): Promise<readonly FilledStretch[]> {
-    const most = this.#isUrgent ? FILE_STRETCHES : STEP_STRETCHES;
-    const filled: FilledStretch[] = [];
-    const building = { sha256: this.#access.sha256, breathe: () => this.#breathe() };
-    for await (const stretch of fillGap(this.#parts, gap, building)) {
-      filled.push(stretch);
-      if (filled.length >= most) break;
-    }
-    return filled;
   }
 
   #dueGap(): Gap | undefined {
@@ -127,15 +126,14 @@ export class FilterKeeper {
     return from.segment < to.segment || to.byte - from.byte >= this.#parts.settings.filterBytes;
   }
 
-  /** Others have their turn, and most of the time while commits wait. False where the store is being closed. */
-  async #breathe(): Promise<boolean> {
-    await othersTurn();
-    const took = monotonicNow() - this.#workedSince;
-    const isBusy = () => !this.#isUrgent && !this.#isClosing && this.#access.queue.load === 'busy';
-    for (let left = took / BUSY_SHARE - took; left > 0 && isBusy(); left -= REST_STEP_MS)
+  #pauseAfter(tookMs: number): number {
+    return this.#rate.isQuiet() ? 0 : tookMs / BUSY_SHARE - tookMs;
+  }
+
+  /** Waits, but not when somebody waits for this. */
+  async #rest(durationMs: number): Promise<void> {
+    for (let left = durationMs; left > 0 && !this.#isUrgent && !this.#isClosing; left -= REST_STEP_MS)
       await pause(Math.min(left, REST_STEP_MS));
-    this.#workedSince = monotonicNow();
-    return !this.#isClosing;
   }
 }
 

@@ -1,6 +1,8 @@
 import { compareKeys } from '../core/backend.ts';
 import { assert } from '../core/errors.ts';
-import { othersTurn } from '../platform/timers.ts';
+import { slicesOf } from './background-here.ts';
+import type { SliceEntry } from './background-here.ts';
+import type { Background } from './background.ts';
 import { BlockCache } from './block-cache.ts';
 import { conversationPrefix, toByteKey } from './byte-key.ts';
 import type { Doubt } from './doubts.ts';
@@ -8,19 +10,15 @@ import type { FileSystem } from './file-system.ts';
 import { emptyFold, readFold, writeFold } from './fold-state.ts';
 import type { FoldState } from './fold-state.ts';
 import type { IndexState } from './index-state.ts';
-import { LAYOUT, TEMPORARY, runName, runNumbers } from './layout.ts';
-import { Merge, sourceOf } from './merge.ts';
-import type { Source } from './merge.ts';
+import { LAYOUT, runName, runNumbers } from './layout.ts';
+import { sourceOf } from './merge.ts';
 import { LOG_START } from './position.ts';
 import type { Position } from './position.ts';
 import { Recent } from './recent.ts';
-import type { BlockEntry } from './run-block.ts';
 import { RunReader } from './run-reader.ts';
-import { RunWriter } from './run-writer.ts';
 import type { JournalSettings } from './settings.ts';
 import { IndexDamage } from './store-error.ts';
 
-const SLICE_ENTRIES = 1_000;
 /** Of what came since the last fold, this many times a fold's size may wait for a fold that is under way. */
 const MAX_BACKLOG = 32;
 /**
@@ -29,12 +27,23 @@ const MAX_BACKLOG = 32;
  */
 const BUSY_FOLDS = 8;
 
+/** What the folds are of, and what makes them. */
+export interface Folding {
+  readonly fs: FileSystem;
+  readonly directory: string;
+  readonly store: string;
+  readonly index: IndexState;
+  readonly settings: JournalSettings;
+  readonly background: Background;
+}
+
 /** Moves what came since the last fold into runs, and merges runs, off the commit path. */
 export class FoldKeeper {
   readonly #fs: FileSystem;
   readonly #directory: string;
   readonly #index: IndexState;
   readonly #settings: JournalSettings;
+  readonly #background: Background;
   readonly #cache: BlockCache;
   #state: FoldState;
   #nextRun = 1;
@@ -43,11 +52,12 @@ export class FoldKeeper {
   #merging: Promise<unknown> | undefined;
   #isPaused = false;
 
-  constructor(fs: FileSystem, directory: string, store: string, index: IndexState, settings: JournalSettings) {
+  constructor({ fs, directory, store, index, settings, background }: Folding) {
     this.#fs = fs;
     this.#directory = directory;
     this.#index = index;
     this.#settings = settings;
+    this.#background = background;
     this.#cache = new BlockCache(settings.cacheBytes);
     this.#state = emptyFold(store);
   }
@@ -182,7 +192,7 @@ export class FoldKeeper {
     const { folding } = index;
     folding.list();
     const keys = folding.countKeys();
-    const run = keys > 0 ? await this.#writeRun(keys, sourceOf(recentEntries(folding)), 'keep') : undefined;
+    const run = keys > 0 ? await this.#writeRun(keys, folding) : undefined;
     await this.#commit((state) => ({
       ...state,
       position: folding.position,
@@ -233,10 +243,11 @@ export class FoldKeeper {
     const inputs = runs.slice(start, start + count);
     const isWhole = start + count === runs.length;
     const keys = Math.ceil(inputs.reduce((sum, run) => sum + run.entries, 0) * 1.1);
-    const sources = inputs.map((run) => sourceOf(flatten(run.all())));
-    const merged = new Merge<BlockEntry>(sources, false);
-    const run = await this.#writeRun(keys, merged, isWhole ? 'drop' : 'keep');
-    const names = new Set(inputs.map(({ name }) => name));
+    const name = this.#newRun();
+    const inputNames = inputs.map((input) => input.name);
+    await this.#background.mergeRuns({ name, keys }, inputNames, isWhole ? 'drop' : 'keep');
+    const run = this.#open(name);
+    const names = new Set(inputNames);
     const replace = <Item>(list: readonly Item[], nameOf: (item: Item) => string, item: Item): readonly Item[] => {
       const at = list.findIndex((one) => names.has(nameOf(one)));
       const rest = list.filter((one) => !names.has(nameOf(one)));
@@ -258,27 +269,14 @@ export class FoldKeeper {
     }
   }
 
-  /** Writes a run, syncs it and opens it. Others have their turn between slices. */
-  async #writeRun(keys: number, entries: Source<BlockEntry | TextEntry>, removed: 'keep' | 'drop'): Promise<RunReader> {
-    const name = runName(this.#nextRun++);
-    const path = `${this.#runs}/${name}`;
-    const file = this.#fs.open(path + TEMPORARY, 'replace');
-    try {
-      const writer = new RunWriter(file, { store: this.#state.store, name }, keys);
-      let slice = 0;
-      for (let entry = entries.next(); entry; entry = entries.next()) {
-        if (entry.value !== null || removed === 'keep') writer.add(entry.key, entry.value);
-        slice += 1;
-        if (slice % SLICE_ENTRIES === 0) await othersTurn();
-      }
-      writer.finish();
-      await file.sync();
-    } finally {
-      file.close();
-    }
-    this.#fs.rename(path + TEMPORARY, path);
-    await this.#fs.syncDirectory(this.#runs);
+  async #writeRun(keys: number, recent: Recent): Promise<RunReader> {
+    const name = this.#newRun();
+    await this.#background.writeRun({ name, keys }, slicesOf(sourceOf(entriesOf(recent)), 'keep'));
     return this.#open(name);
+  }
+
+  #newRun(): string {
+    return runName(this.#nextRun++);
   }
 
   /** Writes the fold's next state; one writing at a time. */
@@ -306,13 +304,8 @@ export class FoldKeeper {
   }
 }
 
-interface TextEntry {
-  readonly key: string;
-  readonly value: string | null;
-}
-
 /** The rows of what came since the last fold, in the order of the index. */
-function* recentEntries(recent: Recent): Generator<TextEntry> {
+function* entriesOf(recent: Recent): Generator<SliceEntry> {
   for (const namespace of [...recent.namespaces()].sort(compareKeys)) {
     for (const conversation of [...recent.conversations(namespace)].sort(compareKeys)) {
       const prefix = conversationPrefix(namespace, conversation);
@@ -321,10 +314,6 @@ function* recentEntries(recent: Recent): Generator<TextEntry> {
         yield { key: prefix + toByteKey(key), value: value === null ? null : JSON.stringify(value) };
     }
   }
-}
-
-function* flatten(blocks: Iterable<readonly BlockEntry[]>): Generator<BlockEntry> {
-  for (const block of blocks) yield* block;
 }
 
 function ignore(): void {

@@ -96,7 +96,7 @@ export class JournalBackend implements Backend {
     this.#reader = 'log' in access ? undefined : access;
     this.#queue = new CommitQueue((group) => this.#writeGroup(group));
     this.#cooler = this.#writing && new Cooler(parts, { ...this.#writing, queue: this.#queue, upkeep: this.#upkeep });
-    this.#filters = this.#writing && new FilterKeeper(parts, { queue: this.#queue, upkeep: this.#upkeep, sha256 });
+    this.#filters = this.#writing && new FilterKeeper(parts, this.#upkeep);
     this.#listeners = new Listeners(this.#reader && (() => this.#catchUp()));
     this.attachments = new JournalAttachments(
       {
@@ -257,6 +257,7 @@ export class JournalBackend implements Backend {
     await this.#queue.drained();
     this.attachments.close();
     await this.#parts.folds.pause();
+    await this.#parts.background.close();
     await this.#gate;
     const { index, segments } = this.#parts;
     index.close();
@@ -339,10 +340,10 @@ export class JournalBackend implements Backend {
   async #append(writes: Parameters<LogWriter['append']>[0]): Promise<void> {
     const { log } = this.#writer();
     if (log.broken) throw unavailable(log.broken);
-    await log.append(writes);
+    const bytes = await log.append(writes);
     for (const namespace of new Set(writes.map((one) => one.namespace))) this.#listeners.notify(namespace);
     this.#parts.folds.maintain(this.#queue.load);
-    this.#filters?.maintain();
+    this.#filters?.wrote(bytes);
   }
 
   #writer(): Writing {

@@ -50,11 +50,11 @@ export class LogWriter {
   }
 
   /**
-   * Makes a group durable and then shows it to readers. Throws a `TurnkeepError` when nothing of it was written, and
+   * Makes a group durable and then shows it to readers; answers its bytes. Throws a `TurnkeepError` when nothing of it was written, and
    * `SyncFailure` when nobody can tell.
    */
-  async append(group: readonly Decided[]): Promise<void> {
-    if (group.length === 0) return;
+  async append(group: readonly Decided[]): Promise<number> {
+    if (group.length === 0) return 0;
     const file = await this.#segment();
     const start = this.#end;
     const lengths = group.map(({ namespace, writes }, at) => {
@@ -67,6 +67,7 @@ export class LogWriter {
     this.#end = { segment: start.segment, byte: start.byte + bytes.length, n: start.n + group.length };
     this.#parts.index.recent.position = this.#end;
     this.#markEnd();
+    return bytes.length;
   }
 
   /** Ends the segment: the next group begins another one. */

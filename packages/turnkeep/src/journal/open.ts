@@ -70,7 +70,7 @@ async function openToRead(
 ): Promise<JournalBackend> {
   const found = findManifest(fs, directory);
   if (!found) throw new TurnkeepError('store_unavailable', { place: directory, reason: 'there is no journal' });
-  const parts = storeParts(fs, directory, found.manifest.store, settings);
+  const parts = storeParts({ fs, directory, store: found.manifest.store, settings, sha256: digest });
   const reader = new Reader(parts, processes.self().boot);
   await reader.refresh();
   return new JournalBackend(parts, digest, processes, reader);
@@ -91,9 +91,24 @@ async function openToWrite(surroundings: Surroundings, digest: Sha256): Promise<
 }
 
 async function openLocked(surroundings: Surroundings, lock: Lock, digest: Sha256): Promise<JournalBackend> {
-  const { fs, directory, processes, settings, hotMessages } = surroundings;
+  const { fs, directory, settings } = surroundings;
   const manifest = await manifestOf(fs, directory);
-  const parts = storeParts(fs, directory, manifest.store, settings);
+  const parts = storeParts({ fs, directory, store: manifest.store, settings, sha256: digest });
+  try {
+    return await openParts(parts, surroundings, lock, digest);
+  } catch (error) {
+    await parts.folds.pause();
+    await parts.background.close();
+    throw error;
+  }
+}
+
+async function openParts(
+  parts: StoreParts,
+  { fs, directory, processes, hotMessages }: Surroundings,
+  lock: Lock,
+  digest: Sha256,
+): Promise<JournalBackend> {
   await makeDirectories(parts);
   const end = await recover(parts, lock.foundUnclean);
   const mark = new MarkWriter(fs, directory, processes.self().boot);

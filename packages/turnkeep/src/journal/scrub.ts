@@ -10,7 +10,7 @@ import { INDEX, NO_CONVERSATION } from './index-keys.ts';
 import { segmentName, TEMPORARY } from './layout.ts';
 import type { LogWriter } from './log-writer.ts';
 import { LOG_START } from './position.ts';
-import { walkLog } from './replay.ts';
+import { walkLog } from './walk-log.ts';
 import { attachmentNamedBy, scrubbedLine } from './scrub-line.ts';
 import { openSegment } from './segment-files.ts';
 import type { StoreParts } from './store-parts.ts';

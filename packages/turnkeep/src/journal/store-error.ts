@@ -13,10 +13,12 @@ export function storeError(error: unknown, place: string): TurnkeepError {
 /** The index has a damaged place. It is derived: it is built anew from the segments and the reading begins again. */
 export class IndexDamage extends Error {
   readonly place: string;
+  readonly reason: string;
 
   constructor(place: string, reason: string) {
     super(`${place}: ${reason}`);
     this.name = 'IndexDamage';
     this.place = place;
+    this.reason = reason;
   }
 }

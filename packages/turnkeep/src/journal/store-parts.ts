@@ -1,4 +1,10 @@
+import type { Sha256 } from '../core/digest.ts';
+import { sha256 as systemSha256 } from '../platform/hash.ts';
+import { BackgroundHere } from './background-here.ts';
+import { BackgroundThread } from './background-thread.ts';
+import type { Background } from './background.ts';
 import { Damaged } from './damaged.ts';
+import { realFileSystem } from './file-system.ts';
 import type { FileSystem } from './file-system.ts';
 import { Filters } from './filters.ts';
 import { FoldKeeper } from './fold-keeper.ts';
@@ -17,24 +23,43 @@ export interface StoreParts extends SegmentsPlace {
   readonly segments: Segments;
   readonly damaged: Damaged;
   readonly filters: Filters;
+  readonly background: Background;
 }
 
-export function storeParts(fs: FileSystem, directory: string, store: string, settings: JournalSettings): StoreParts {
-  const index = new IndexState();
+/** Which journal, and what it is read and written with. */
+export interface StorePlace {
+  readonly fs: FileSystem;
+  readonly directory: string;
+  readonly store: string;
+  readonly settings: JournalSettings;
+  readonly sha256: Sha256;
+}
+
+export function storeParts(place: StorePlace): StoreParts {
+  const { fs, directory, store, settings } = place;
   const segmentsDirectory = `${directory}/${LAYOUT.segments}`;
   const archivesDirectory = `${directory}/${LAYOUT.archives}`;
-  const segments = new Segments({ fs, segmentsDirectory, archivesDirectory, store });
+  const where = { fs, segmentsDirectory, archivesDirectory, store };
+  const index = new IndexState();
+  const segments = new Segments(where);
+  const background = backgroundOf(place, where);
   return {
-    fs,
+    ...where,
     directory,
-    segmentsDirectory,
-    archivesDirectory,
-    store,
     settings,
     index,
-    folds: new FoldKeeper(fs, directory, store, index, settings),
+    folds: new FoldKeeper({ fs, directory, store, index, settings, background }),
     segments,
     damaged: new Damaged(fs, directory),
     filters: new Filters(fs, directory, store, segments),
+    background,
   };
+}
+
+/** A thread has the system's files and its SHA-256; what somebody brings instead is used here. */
+function backgroundOf({ fs, directory, store, settings, sha256 }: StorePlace, where: SegmentsPlace): Background {
+  const { filterBytes } = settings;
+  const here = new BackgroundHere({ ...where, directory, filterBytes }, sha256);
+  const isSystem = fs === realFileSystem && sha256 === systemSha256;
+  return isSystem ? new BackgroundThread({ directory, store, filterBytes }, here) : here;
 }

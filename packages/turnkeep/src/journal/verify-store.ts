@@ -9,7 +9,7 @@ import { archiveName, archiveNumbers, LAYOUT } from './layout.ts';
 import { unpackPlace } from './place.ts';
 import { LOG_START } from './position.ts';
 import type { Position } from './position.ts';
-import { walkLog } from './replay.ts';
+import { walkLog } from './walk-log.ts';
 import { placeName } from './segments.ts';
 import { openArchive } from './segment-files.ts';
 import { IndexDamage } from './store-error.ts';

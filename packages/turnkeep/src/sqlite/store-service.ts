@@ -2,6 +2,7 @@ import { realpathSync } from 'node:fs';
 import type { StoreFault } from '../core/backend.ts';
 import { TurnkeepError } from '../core/errors.ts';
 import { monotonicNow } from '../platform/clock.ts';
+import { WINDOW_MS, WriteRate } from '../platform/write-rate.ts';
 import { othersTurn, pause } from '../platform/timers.ts';
 import { Cooler } from './cooler.ts';
 import type { Database } from './driver.ts';
@@ -18,7 +19,6 @@ import { StoreReader } from './store-reader.ts';
 import { StoreSearch } from './store-search.ts';
 import { verifyStore } from './store-verify.ts';
 import { WalKeeper } from './wal-keeper.ts';
-import { WINDOW_MS, WriteRate } from './write-rate.ts';
 import { failed } from './writer-messages.ts';
 
 /** Of its time, the share that upkeep takes while the store is written to: an index may lag, commits may not. */
@@ -27,6 +27,8 @@ const BUSY_SHARE = 0.1;
 const LAG_TO_HURRY = 20_000;
 /** Commits that the index may lack before it takes any time of a burst: a search reads them in 0.1 s. */
 const LAG_IN_BURST = 8_000;
+/** Pages of a window that make it a burst. */
+const BURST_PAGES = 80;
 /** Where another process feeds the index, this one looks again after so long. */
 const RACED_MS = 500;
 const SCRUB_STEP_MS = 5;
@@ -50,7 +52,7 @@ export class StoreService {
   readonly #cancelled = new Set<number>();
   #index: SearchIndex | undefined;
   #upkeep: Promise<void> | undefined;
-  readonly #rate = new WriteRate(monotonicNow);
+  readonly #rate = new WriteRate({ now: monotonicNow, burst: BURST_PAGES });
   #isClosing = false;
 
   constructor(start: ServiceStart, send: (message: FromService) => void) {

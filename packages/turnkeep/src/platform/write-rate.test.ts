@@ -3,7 +3,7 @@ import { WriteRate } from './write-rate.ts';
 
 function rateAt(start: number) {
   const clock = { now: start };
-  const rate = new WriteRate(() => clock.now);
+  const rate = new WriteRate({ now: () => clock.now, burst: 80 });
   return { clock, rate };
 }
 
@@ -12,7 +12,7 @@ test('a store that nobody wrote to is quiet', () => {
   expect([rate.isQuiet(), rate.isBurst()]).toEqual([true, false]);
 });
 
-test('many pages in a window are a burst, until the window after it has passed', () => {
+test('much in a window is a burst, until the window after it has passed', () => {
   const { clock, rate } = rateAt(5_000);
   rate.wrote(80);
   expect([rate.isQuiet(), rate.isBurst()]).toEqual([false, true]);
@@ -31,7 +31,7 @@ test('a trickle is neither quiet nor a burst', () => {
   }
 });
 
-test('pages of windows that lie apart are not added up', () => {
+test('what is written in windows that lie apart is not added up', () => {
   const { clock, rate } = rateAt(1);
   rate.wrote(79);
   clock.now += 300;

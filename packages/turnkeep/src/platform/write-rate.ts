@@ -1,33 +1,40 @@
 /** What is written is counted by windows of this length. */
 export const WINDOW_MS = 100;
-/** Pages of a window from which on it belongs to a burst: some 100 commits a second, each alone. */
-const BURST_PAGES = 80;
 /** What goes on for longer is no burst any more: nobody lets it by. */
 const BURST_MS = 2_000;
+
+export interface WriteRateOptions {
+  /** Never goes back, in milliseconds. */
+  readonly now: () => number;
+  /** So much in a window makes it part of a burst: what 100 commits a second, each alone, come to. In the unit of `wrote`. */
+  readonly burst: number;
+}
 
 /** How fast a store is written to: what can wait lets a burst of commits by. */
 export class WriteRate {
   readonly #now: () => number;
+  readonly #burst: number;
   #window = Number.NEGATIVE_INFINITY;
-  #pages = 0;
-  #pagesBefore = 0;
+  #amount = 0;
+  #amountBefore = 0;
   #burstFrom: number | undefined;
 
-  /** `now` never goes back, in milliseconds. */
-  constructor(now: () => number) {
+  constructor({ now, burst }: WriteRateOptions) {
     this.#now = now;
+    this.#burst = burst;
   }
 
-  wrote(pages: number): void {
+  /** So much was written just now: pages, bytes, or whatever is counted. */
+  wrote(amount: number): void {
     this.#turn();
-    this.#pages += pages;
-    if (this.#pages >= BURST_PAGES) this.#burstFrom ??= this.#window;
+    this.#amount += amount;
+    if (this.#amount >= this.#burst) this.#burstFrom ??= this.#window;
   }
 
   /** Nothing was written in this window and the one before. */
   isQuiet(): boolean {
     this.#turn();
-    return this.#pages === 0 && this.#pagesBefore === 0;
+    return this.#amount === 0 && this.#amountBefore === 0;
   }
 
   isBurst(): boolean {
@@ -39,9 +46,9 @@ export class WriteRate {
   #turn(): void {
     const passed = Math.floor((this.#now() - this.#window) / WINDOW_MS);
     if (passed < 1) return;
-    this.#pagesBefore = passed === 1 ? this.#pages : 0;
-    this.#pages = 0;
+    this.#amountBefore = passed === 1 ? this.#amount : 0;
+    this.#amount = 0;
     this.#window = passed === 1 ? this.#window + WINDOW_MS : this.#now();
-    if (this.#pagesBefore < BURST_PAGES) this.#burstFrom = undefined;
+    if (this.#amountBefore < this.#burst) this.#burstFrom = undefined;
   }
 }
