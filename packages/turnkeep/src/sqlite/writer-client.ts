@@ -2,6 +2,7 @@ import { Worker } from 'node:worker_threads';
 import type { Envelope } from '../core/backend.ts';
 import { errorFromData, TurnkeepError } from '../core/errors.ts';
 import { LIMITS } from '../core/limits.ts';
+import type { CommitId, NamespaceId } from '../core/ids.ts';
 import type { Receipt } from '../core/receipt.ts';
 import { calledFrom } from '../platform/caller.ts';
 import { threadOptions } from '../platform/thread-options.ts';
@@ -37,9 +38,23 @@ const PAGES_PER_GROUP = 5;
 /** Pages that a commit changes beside those that its text fills. */
 const PAGES_PER_COMMIT = 2;
 
+/** A commit on its way to the writer. */
+interface Outgoing {
+  readonly job: number;
+  /** A {@link CommitJob} as JSON. */
+  readonly text: string;
+}
+
+/** What is remembered of a commit that waits for its answer. */
+interface Sent {
+  readonly commitId: CommitId;
+  readonly namespace: NamespaceId;
+  readonly length: number;
+}
+
 interface Pending {
   /** Absent for maintenance. */
-  readonly envelope?: Envelope | undefined;
+  readonly sent?: Sent | undefined;
   readonly resolve: (outcome: Outcome) => void;
   readonly reject: (error: Error) => void;
 }
@@ -50,7 +65,7 @@ export class WriterClient {
   readonly #place: string;
   readonly #pending = new Map<number, Pending>();
   readonly #onWritten: (written: Written) => void;
-  #outbox: CommitJob[] = [];
+  #outbox: Outgoing[] = [];
   #nextJob = 1;
   /** Why nothing is accepted any more. */
   #gone: TurnkeepError | undefined;
@@ -79,11 +94,14 @@ export class WriterClient {
     if (this.#pending.size >= LIMITS.queuedCommits)
       throw new TurnkeepError('overloaded', { queued: this.#pending.size });
     const job = this.#nextJob++;
+    const text = JSON.stringify({ job, envelope } satisfies CommitJob);
+    const { commitId, namespace } = envelope.commit;
     const abort = () => this.#abort(job, signal);
     signal?.addEventListener('abort', abort, { once: true });
     try {
-      const outcome = await this.#await(job, envelope, () => this.#enqueue(job, envelope));
-      if ('receipt' in outcome) return outcome.receipt;
+      const sent = { commitId, namespace, length: envelope.length };
+      const outcome = await this.#await(job, sent, () => this.#enqueue({ job, text }));
+      if ('receipt' in outcome) return JSON.parse(outcome.receipt) as Receipt; // the writer made it
     } catch (error) {
       throw calledFrom(error);
     } finally {
@@ -169,18 +187,18 @@ export class WriterClient {
         pending.reject(errorOf(outcome));
         continue;
       }
-      if ('receipt' in outcome && pending.envelope && !outcome.receipt.replayed) {
-        namespaces.add(pending.envelope.commit.namespace);
-        pages += PAGES_PER_COMMIT + pending.envelope.length / PAGE_BYTES;
+      if ('receipt' in outcome && pending.sent && !outcome.replayed) {
+        namespaces.add(pending.sent.namespace);
+        pages += PAGES_PER_COMMIT + pending.sent.length / PAGE_BYTES;
       }
       pending.resolve(outcome);
     }
     if (namespaces.size > 0) this.#onWritten({ namespaces, pages });
   }
 
-  #enqueue(job: number, envelope: Envelope): void {
+  #enqueue(outgoing: Outgoing): void {
     if (this.#outbox.length === 0) afterPoll(() => this.#flush());
-    this.#outbox.push({ job, envelope });
+    this.#outbox.push(outgoing);
     if (this.#pending.size === 1 || this.#outbox.length >= BATCH) this.#flush();
   }
 
@@ -191,12 +209,12 @@ export class WriterClient {
     throw new Error('the writer answered a step with something else');
   }
 
-  #await(job: number, envelope: Envelope | undefined, begin: () => void): Promise<Outcome> {
+  #await(job: number, sent: Sent | undefined, begin: () => void): Promise<Outcome> {
     if (this.#gone) return Promise.reject(this.#gone);
     return new Promise((resolve, reject) => {
       // An idle store keeps no process alive; one that owes an answer does.
       if (this.#pending.size === 0) this.#worker.ref();
-      this.#pending.set(job, { envelope, resolve, reject });
+      this.#pending.set(job, { sent, resolve, reject });
       begin();
     });
   }
@@ -221,7 +239,7 @@ export class WriterClient {
 
   #flush(): void {
     if (this.#outbox.length === 0) return;
-    this.#post({ kind: 'commit', jobs: this.#outbox });
+    this.#post({ kind: 'commit', jobs: this.#outbox.map(({ text }) => text) });
     this.#outbox = [];
   }
 
@@ -235,11 +253,9 @@ export class WriterClient {
     this.#gone ??= new TurnkeepError('store_unavailable', { place: this.#place, reason });
     const unsent = new Set(this.#outbox.map(({ job }) => job));
     this.#outbox = [];
-    for (const [job, { envelope, reject }] of this.#pending) {
-      const isOpen = envelope !== undefined && !unsent.has(job);
-      reject(
-        isOpen ? new TurnkeepError('outcome_unknown', { commitId: envelope.commit.commitId, reason }) : this.#gone,
-      );
+    for (const [job, { sent, reject }] of this.#pending) {
+      const isOpen = sent !== undefined && !unsent.has(job);
+      reject(isOpen ? new TurnkeepError('outcome_unknown', { commitId: sent.commitId, reason }) : this.#gone);
     }
     this.#pending.clear();
     this.#ended();

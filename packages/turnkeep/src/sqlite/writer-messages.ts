@@ -1,7 +1,6 @@
 import type { Envelope } from '../core/backend.ts';
 import { errorFromData, isTurnkeepError } from '../core/errors.ts';
 import type { ErrorData } from '../core/errors.ts';
-import type { Receipt } from '../core/receipt.ts';
 import type { BlobCall, BlobStep } from './blobs.ts';
 import type { CollectStep } from './collect.ts';
 import type { StoreFile } from './store-file.ts';
@@ -17,8 +16,11 @@ export interface CommitJob {
   readonly envelope: Envelope;
 }
 
+// Commits and receipts cross as JSON, which they are: a structured clone takes twice the time of both threads.
+
 export type ToWriter =
-  | { readonly kind: 'commit'; readonly jobs: readonly CommitJob[] }
+  /** Each a {@link CommitJob}. */
+  | { readonly kind: 'commit'; readonly jobs: readonly string[] }
   /** Withdraws a commit that no group has taken yet. */
   | { readonly kind: 'abort'; readonly job: number }
   /** One step of collecting what erased conversations of a namespace, those after an id, still hold. */
@@ -30,9 +32,9 @@ export type ToWriter =
   | { readonly kind: 'checkpoint'; readonly job: number }
   | { readonly kind: 'close' };
 
-/** What a job is answered: a receipt, what a step of maintenance did, or why it failed. */
+/** What a job is answered: a receipt (JSON), what a step of maintenance did, or why it failed. */
 export type Outcome =
-  | { readonly job: number; readonly receipt: Receipt }
+  | { readonly job: number; readonly receipt: string; readonly replayed: boolean }
   | { readonly job: number; readonly step: CollectStep }
   | { readonly job: number; readonly blob: BlobStep }
   | { readonly job: number; readonly error: ErrorData }

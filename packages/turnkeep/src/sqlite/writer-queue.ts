@@ -158,5 +158,7 @@ export class WriterQueue {
 }
 
 function toOutcome(job: number, answer: Answer): Outcome {
-  return answer instanceof Error ? failed(job, answer) : { job, receipt: answer };
+  return answer instanceof Error
+    ? failed(job, answer)
+    : { job, receipt: JSON.stringify(answer), replayed: answer.replayed };
 }

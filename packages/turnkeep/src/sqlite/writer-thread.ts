@@ -5,7 +5,7 @@ import { Collector } from './collect.ts';
 import type { Database } from './driver.ts';
 import { GroupWriter } from './group-writer.ts';
 import { isWal, openStoreFile } from './store-file.ts';
-import type { FromWriter, ToWriter, WriterStart } from './writer-messages.ts';
+import type { CommitJob, FromWriter, ToWriter, WriterStart } from './writer-messages.ts';
 import { WriterQueue } from './writer-queue.ts';
 
 // The writer thread: the one connection of this process that commits. It answers its commits in groups.
@@ -33,7 +33,7 @@ function serve(database: Database): void {
   port?.on('message', (message: ToWriter) => {
     switch (message.kind) {
       case 'commit':
-        return queue.push(message.jobs);
+        return queue.push(message.jobs.map((text) => JSON.parse(text) as CommitJob)); // the client made them
       case 'abort':
         return queue.abort(message.job);
       case 'collect':
