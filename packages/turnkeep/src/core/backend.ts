@@ -4,7 +4,7 @@ import type { Finding } from './finding.ts';
 import type { ConversationId, MessageId, NamespaceId } from './ids.ts';
 import type { Head } from './head.ts';
 import type { Json } from './json.ts';
-import type { LogRecord } from './log.ts';
+import type { LogRecord, StoredRecord } from './log.ts';
 import type { Receipt } from './receipt.ts';
 
 /** A row of a conversation: a text key and a small JSON array. `rows.ts` knows what they mean. */
@@ -81,8 +81,10 @@ export interface Envelope {
   readonly length: number;
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** 16 random bytes each, in base64url; one for the commit and one for each record that it can make. */
+  /** 16 random bytes each, in base64url; one for the commit and one for each record that it can make and that is not sealed. */
   readonly nonces: readonly string[];
+  /** By change: its record, where the change alone says the words; `null` where what is stored has a say. */
+  readonly sealed: readonly (StoredRecord | null)[];
 }
 
 /** An event of the feed: a commit that became durable. */

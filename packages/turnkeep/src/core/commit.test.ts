@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { sha256 } from '../platform/hash.ts';
+import type { MessageAppend } from './change.ts';
 import { derivedId, prepareCommit } from './commit.ts';
+import { recordHolds } from './digest.ts';
 import { LIMITS } from './limits.ts';
 
 let nonces = 0;
@@ -29,14 +31,19 @@ function refusal(commit: unknown): unknown {
 describe('a commit of unknown origin', () => {
   test('is copied, completed and sealed with its time and its nonces', () => {
     const input = plain([append(), append()]);
-    const { commit, now, nonces: made, contentDigest } = prepare(input);
+    const { commit, now, nonces: made, sealed, contentDigest } = prepare(input);
     expect(commit.changes).toMatchObject([
       { message: { messageId: 'msg_k.0' } },
       { message: { messageId: 'msg_k.1' } },
     ]);
     expect(input.changes[0]).toEqual(append());
     expect(now).toBe(7);
-    expect(new Set(made).size).toBe(3);
+    expect(new Set([...made, ...sealed.map((record) => record?.nonce)]).size).toBe(3);
+    for (const [index, record] of sealed.entries()) {
+      const { messageId: _, ...content } = (commit.changes[index] as MessageAppend).message;
+      expect(record?.body).toBe(JSON.stringify(content));
+      expect(record && recordHolds(sha256, record)).toBe(true);
+    }
     // What was minted is not part of what was sent.
     expect(prepare(plain([append(), append()])).contentDigest).toBe(contentDigest);
     expect(prepare(plain(commit.changes)).contentDigest).not.toBe(contentDigest);

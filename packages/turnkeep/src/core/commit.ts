@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Envelope } from './backend.ts';
 import type { Change, Commit, Expect } from './change.ts';
+import { sealRecord } from './digest.ts';
 import type { Sha256 } from './digest.ts';
 import { canonical } from './encoding.ts';
 import { TurnkeepError } from './errors.ts';
@@ -8,6 +9,7 @@ import { assertNamespaceId } from './ids.ts';
 import { memberPath } from './json.ts';
 import type { Json } from './json.ts';
 import { LIMITS } from './limits.ts';
+import type { StoredRecord } from './log.ts';
 import type { Fence } from './message.ts';
 import { parseJson } from './parse-json.ts';
 import { RULES, ruleFor } from './rules/index.ts';
@@ -61,14 +63,21 @@ export function prepareCommit(input: unknown, surroundings: Surroundings): Envel
   for (const [index, change] of commit.changes.entries()) assertChange(change, `commit.changes[${index}]`);
   const changes = commit.changes.map((change, index) => completed(change, index, commit.commitId, surroundings.sha256));
   const records = changes.reduce((sum, change) => sum + ruleFor(change.kind).records(change), 0);
+  const nonces = Array.from({ length: records + 1 }, surroundings.nonce);
   const content = canonical(commit.changes as unknown as Json);
   return {
     commit: { ...commit, namespace: commit.namespace, changes },
     contentDigest: surroundings.sha256(content),
     length: content.length,
     now: surroundings.now(),
-    nonces: Array.from({ length: records + 1 }, surroundings.nonce),
+    nonces,
+    sealed: changes.map((change) => sealedWords(change, surroundings)),
   };
+}
+
+function sealedWords(change: Change, { sha256, nonce }: Surroundings): StoredRecord | null {
+  const words = ruleFor(change.kind).words?.(change);
+  return words === undefined ? null : sealRecord(sha256, nonce(), words);
 }
 
 function assertChange(change: Change, path: string): void {

@@ -32,6 +32,8 @@ export class Draft {
   #bytes = 0;
   #nonceGone = false;
   #index = 0;
+  /** Beside the commit's own. */
+  #noncesUsed = 0;
   /** The turn that this commit records: complete, and open to what follows it in the commit. */
   recording: TurnId | null = null;
 
@@ -98,13 +100,21 @@ export class Draft {
 
   /** Adds a record to the commit and answers its index. `path` names the change's part, should it be too large. */
   addRecord(body: JsonObject, path: string): number {
-    const index = this.#records.length;
-    const nonce = this.envelope.nonces[index + 1];
+    const nonce = this.envelope.nonces[++this.#noncesUsed];
     assert(nonce !== undefined, 'an envelope has a nonce for each record');
-    const record = sealRecord(this.sha256, nonce, body);
+    return this.#add(sealRecord(this.sha256, nonce, body), path);
+  }
+
+  /** Adds the record that the change at work came with. */
+  addSealed(path: string): number {
+    const record = this.envelope.sealed[this.#index];
+    assert(record, 'the words of the change are sealed');
+    return this.#add(record, path);
+  }
+
+  #add(record: StoredRecord, path: string): number {
     this.#weigh(record.body ?? '', path);
-    this.#records.push(record);
-    return index;
+    return this.#records.push(record) - 1;
   }
 
   #weigh(body: string, path: string): void {

@@ -150,8 +150,14 @@ export const LOG: readonly Mutation[] = [
   {
     file: DRAFT,
     breaks: 'records share the nonce of their commit',
-    find: 'this.envelope.nonces[index + 1]',
+    find: 'this.envelope.nonces[++this.#noncesUsed]',
     replace: 'this.envelope.nonces[0]',
+  },
+  {
+    file: DRAFT,
+    breaks: 'a change gets the words of the first change',
+    find: 'this.envelope.sealed[this.#index]',
+    replace: 'this.envelope.sealed.find((record) => record !== null)',
   },
   {
     file: DRAFT,

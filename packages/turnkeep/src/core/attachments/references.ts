@@ -19,6 +19,13 @@ export function addWords(draft: Draft, body: JsonObject, path: string, partsPath
   return record;
 }
 
+/** Adds the record that the change at work came with, whose `parts` may name attachments too. */
+export function addSealedWords(draft: Draft, parts: readonly Part[], path: string, partsPath: string): number {
+  const record = draft.addSealed(path);
+  refer(draft, parts, record, partsPath);
+  return record;
+}
+
 function refer(draft: Draft, parts: readonly Part[], record: number, path: string): void {
   for (const { digest, path: place } of attachmentsIn(parts, path)) {
     const attachment = attachmentOf(draft.rows, digest);

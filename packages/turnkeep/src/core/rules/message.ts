@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { addWords } from '../attachments/references.ts';
+import { addSealedWords, addWords } from '../attachments/references.ts';
 import type { MessageAppend } from '../change.ts';
 import type { Draft } from '../draft.ts';
 import { sameJson } from '../encoding.ts';
@@ -24,7 +24,7 @@ import { placeMessage } from './append.ts';
 import type { Target } from './append.ts';
 import { requireFence } from './attempt.ts';
 import { forgetMadeOf } from './held-memory.ts';
-import { one } from './rule.ts';
+import { none, one } from './rule.ts';
 import type { Rule } from './rule.ts';
 import { isTerminal } from './turn-states.ts';
 
@@ -36,7 +36,8 @@ export const messageAppend: Rule<'message.append'> = {
     const messageId = change.message.messageId ?? mint('msg');
     return { ...change, message: { ...change.message, messageId } };
   },
-  records: one,
+  records: none,
+  words: contentOf,
   apply(draft, change, path) {
     const { messageId, ...content } = change.message;
     const known = findMessage(draft.tree, messageId as MessageId);
@@ -45,7 +46,7 @@ export const messageAppend: Rule<'message.append'> = {
     const target = answers.length > 0 ? targetOfResult(draft, change, answers, path) : targetOfMessage(draft, change);
     if (target.late && calls.length > 0) refuseCallsInPast(target);
     if (isOutput(content) && !target.late && target.turn) requireFence(draft, target.turn, path);
-    const record = addWords(draft, content as unknown as JsonObject, `${path}.message`, `${path}.message.parts`);
+    const record = addSealedWords(draft, content.parts, `${path}.message`, `${path}.message.parts`);
     const ref = draft.refTo(record);
     const words = {
       messageId: messageId as MessageId,
@@ -60,6 +61,11 @@ export const messageAppend: Rule<'message.append'> = {
     return eventOf(messageId as MessageId, target, sequence, record);
   },
 };
+
+function contentOf({ message }: MessageAppend): JsonObject {
+  const { messageId: _, ...content } = message;
+  return content as unknown as JsonObject;
+}
 
 /** A turn that has ended takes results of its calls, and no new calls that nobody waits for. */
 function refuseCallsInPast({ turnId, turn }: Target): never {

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { ChangeKind, ChangeOf } from '../change.ts';
 import type { Draft } from '../draft.ts';
 import type { ChangeEvent } from '../event.ts';
+import type { JsonObject } from '../json.ts';
 
 /** Makes an id that follows from the commit's id and a position: a caller who sends the call again makes it again. */
 export type Mint = (prefix: string) => string;
@@ -15,8 +16,10 @@ export interface Rule<Kind extends ChangeKind = ChangeKind> {
   readonly shape: z.ZodType<ChangeOf<Kind>>;
   /** The change with the ids that the caller left to us. */
   readonly complete: (change: ChangeOf<Kind>, mint: Mint) => ChangeOf<Kind>;
-  /** The most records that the change can make. */
+  /** The most records that the change can make, beside that of its `words`. */
   readonly records: (change: ChangeOf<Kind>) => number;
+  /** The words of its record, where the change alone says them: they are sealed before anything is decided. */
+  readonly words?: ((change: ChangeOf<Kind>) => JsonObject) | undefined;
   /**
    * Checks the change against the draft, writes what it does there, and answers its event. A refusal is thrown. `path`
    * names the change in the caller's commit.
