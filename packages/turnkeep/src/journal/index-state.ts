@@ -71,9 +71,16 @@ export class IndexState {
   #keptOf(namespace: NamespaceId, conversation: ConversationId): KeptReads {
     const known = this.#keptNow(namespace, conversation);
     if (known) return known;
-    const kept = new KeptReads({ isNew: false });
+    const kept = new KeptReads({ isNew: !this.#mayHaveRows(namespace, conversation) });
     this.#kept.set(nameOf(namespace, conversation), kept);
     return kept;
+  }
+
+  /** False where a conversation surely has no row; its head may be gone from lines that are scrubbed, and places be there. */
+  #mayHaveRows(namespace: NamespaceId, conversation: ConversationId): boolean {
+    if (this.recent.rowsOf(namespace, conversation) ?? this.folding?.rowsOf(namespace, conversation)) return true;
+    const hashes = hashesOf(conversationPrefix(namespace, conversation));
+    return this.runs.some((run) => run.mayHave(hashes));
   }
 
   /** What is kept of a conversation now. */
