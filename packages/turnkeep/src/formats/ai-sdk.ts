@@ -24,7 +24,7 @@ import {
   withMarks,
 } from './kept.ts';
 import { isObject, present } from './patch.ts';
-import { inputValue, leavesPrivate, resultText, standIn, toolNameOf, urlOf } from './words.ts';
+import { inputValue, leavesPrivate, resultText, resultWords, standIn, toolNameOf, urlOf } from './words.ts';
 
 const NAME = 'ai-sdk';
 
@@ -139,7 +139,7 @@ function resultPart(block: JsonObject): ToolResultPart | undefined {
     case 'error-json':
       return jsonResult({ ...result, status: 'error' }, value);
     case 'execution-denied':
-      return { ...result, status: 'denied' };
+      return present<ToolResultPart>({ ...result, status: 'denied', output: textAt(output, 'reason') });
     case 'content':
       return Array.isArray(value) ? { ...result, status: 'ok', content: value.map(innerOf) } : undefined;
     default:
@@ -284,7 +284,7 @@ function resultBlock(part: ToolResultPart, context: RenderContext): JsonObject {
 
 function outputOf(part: ToolResultPart, context: RenderContext): JsonObject {
   const { output, content, status } = part;
-  if (status === 'denied' && output === undefined && !content) return { type: 'execution-denied' };
+  if (status === 'denied') return present({ type: 'execution-denied', reason: resultWords(part, context) || undefined });
   const isError = status !== 'ok';
   if (content && !isError) return { type: 'content', value: content.map((inner) => innerSaid(inner, context)) };
   if (output === undefined || (typeof output === 'string' && keptBy(part, NAME)['as'] !== 'json')) {

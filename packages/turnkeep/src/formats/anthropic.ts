@@ -25,7 +25,7 @@ import {
   withMarks,
 } from './kept.ts';
 import { isObject, present } from './patch.ts';
-import { inputValue, leavesPrivate, providerFileOf, standIn, urlOf } from './words.ts';
+import { deniedText, inputValue, leavesPrivate, outputText, providerFileOf, standIn, urlOf } from './words.ts';
 
 const NAME = 'anthropic';
 
@@ -234,8 +234,9 @@ function resultBlock(part: ToolResultPart, context: RenderContext): Json {
 
 function outputOf(part: ToolResultPart): string | undefined {
   const { output, status } = part;
+  if (status === 'denied') return deniedText(outputText(output));
   if (output === undefined) return status === 'ok' || status === 'error' ? undefined : `[${status}]`;
-  return typeof output === 'string' ? output : JSON.stringify(output);
+  return outputText(output);
 }
 
 const NONE: ReadonlySet<string> = new Set();

@@ -271,6 +271,26 @@ describe('crossing from one provider to another', () => {
     ]);
   });
 
+  test('why a call was denied is told, and that it was', () => {
+    const denied = {
+      role: 'tool',
+      parts: [{ ...result('d'), status: 'denied', output: 'too much' }],
+    } satisfies MessageContent;
+    const words = '[denied] too much';
+    expect(anthropic.render([denied]).messages).toEqual([
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'd', content: words, is_error: true }] },
+    ]);
+    expect(openaiChat.render([denied]).messages).toEqual([{ role: 'tool', tool_call_id: 'd', content: words }]);
+    expect(openaiResponses.render([denied]).messages).toEqual([
+      { type: 'function_call_output', call_id: 'd', output: words },
+    ]);
+    const { messages } = aiSdk.render([denied]);
+    expect(messages).toMatchObject([
+      { role: 'tool', content: [{ output: { type: 'execution-denied', reason: 'too much' } }] },
+    ]);
+    expect(aiSdk.parse(messages)).toMatchObject([{ parts: [{ status: 'denied', output: 'too much' }] }]);
+  });
+
   test('a file goes where it can, by its URL, its bytes or its name', () => {
     const file = {
       type: 'file',

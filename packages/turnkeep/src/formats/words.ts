@@ -54,13 +54,22 @@ export function toolNameOf(result: ToolResultPart, context: RenderContext): stri
 
 /** A result in words, for providers that take text alone. */
 export function resultText(result: ToolResultPart, context: RenderContext): string {
-  const text = result.content
-    ? result.content.map((part) => wordsOf(part, context)).join('\n')
-    : outputText(result.output);
+  const text = resultWords(result, context);
+  if (result.status === 'denied') return deniedText(text);
   return text === '' && result.status !== 'ok' ? `[${result.status}]` : text;
 }
 
-function outputText(output: Json | undefined): string {
+/** What a result says, however its call ended. */
+export function resultWords({ content, output }: ToolResultPart, context: RenderContext): string {
+  return content ? content.map((part) => wordsOf(part, context)).join('\n') : outputText(output);
+}
+
+/** That a call was denied, for providers that cannot say so: the reason alone could be taken for what the tool answered. */
+export function deniedText(reason: string): string {
+  return reason === '' ? '[denied]' : `[denied] ${reason}`;
+}
+
+export function outputText(output: Json | undefined): string {
   if (output === undefined) return '';
   return typeof output === 'string' ? output : JSON.stringify(output);
 }

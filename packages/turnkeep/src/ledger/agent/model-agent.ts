@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../../core/json.ts';
-import type { NewMessage, Part, ToolCallPart } from '../../core/message.ts';
+import type { NewMessage, Part, ToolCallPart, ToolResultPart } from '../../core/message.ts';
 import { TurnkeepError } from '../../core/errors.ts';
 import { memberPath } from '../../core/json.ts';
 import { anything, assertChecked, assertFits, assertObject, callback, count, flag } from '../given.ts';
@@ -26,7 +26,10 @@ export type Model = (request: ModelRequest) => AsyncIterable<Part> | Iterable<Pa
 export interface Tool extends ToolOptions {
   /** It may not ask in between: what it has done by then would be done again. `needsApproval` asks before. */
   readonly run: (input: Json, context: { readonly call: ToolCallPart; readonly turn: AgentTurn }) => Promise<Json>;
-  /** Asks somebody outside before the tool runs; the answer `true`, or `{ approved: true }`, lets it. */
+  /**
+   * Asks somebody outside before the tool runs; the answer `true`, or `{ approved: true }`, lets it. Any other denies it, and
+   * the model is told the `reason` of such an answer, or the answer itself where it is a text.
+   */
   readonly needsApproval?: boolean | undefined;
 }
 
@@ -92,24 +95,34 @@ async function runTool(turn: AgentTurn, tool: Tool | undefined, call: ToolCallPa
     });
     return;
   }
-  if (tool.needsApproval && !(await isApproved(turn, call))) {
-    await turn.append(`denied ${call.callId}`, denied(call));
-    return;
+  if (tool.needsApproval) {
+    const answer = await askApproval(turn, call);
+    if (!isApproval(answer)) return turn.append(`denied ${call.callId}`, denied(call, answer));
   }
   const { retry, reconcile, message } = tool;
   await turn.tool(call.callId, async () => tool.run(inputOf(call), { call, turn }), { retry, reconcile, message });
 }
 
-async function isApproved(turn: AgentTurn, call: ToolCallPart): Promise<boolean> {
+function askApproval(turn: AgentTurn, call: ToolCallPart): Promise<Json> {
   const payload = { name: call.name, input: inputOf(call) };
   const interruptId = turn.idFor(`approval of ${call.callId}`);
-  const answer = await turn.interrupt({ interruptId, type: 'approval', callId: call.callId, payload });
-  if (typeof answer !== 'object' || answer === null || Array.isArray(answer)) return answer === true;
-  return (answer as JsonObject)['approved'] === true;
+  return turn.interrupt({ interruptId, type: 'approval', callId: call.callId, payload });
 }
 
-function denied({ callId }: ToolCallPart): NewMessage {
-  return { role: 'tool', parts: [{ type: 'tool_result', callId, status: 'denied' }] };
+function isApproval(answer: Json): boolean {
+  return answer === true || fieldOf(answer, 'approved') === true;
+}
+
+function denied({ callId }: ToolCallPart, answer: Json): NewMessage {
+  const reason = typeof answer === 'string' ? answer : fieldOf(answer, 'reason');
+  const isSaid = typeof reason === 'string' && reason.trim() !== '';
+  const result: ToolResultPart = { type: 'tool_result', callId, status: 'denied' };
+  return { role: 'tool', parts: [isSaid ? { ...result, output: reason } : result] };
+}
+
+function fieldOf(answer: Json, field: string): Json | undefined {
+  if (typeof answer !== 'object' || answer === null || Array.isArray(answer)) return undefined;
+  return Object.hasOwn(answer, field) ? (answer as JsonObject)[field] : undefined;
 }
 
 function inputOf({ input, inputText }: ToolCallPart): Json {
