@@ -214,6 +214,47 @@ describe('a step', () => {
     expect((await said(conversation)).at(-1)).toBe('assistant: was done, done again');
   });
 
+  test('that its caller settled takes the same word again, and no other', async () => {
+    const { conversation, space } = opened();
+    const turnId = await abandoned(conversation, ['a', 'b', 'c', 'd']);
+    let done = 0;
+    const agent: Agent = async (turn) => {
+      await turn.step('a', async () => (done += 1));
+      await turn.step('b', async () => (done += 1));
+      await turn.interrupt({ interruptId: 'i', type: 'input', payload: null });
+    };
+    const settle = {
+      a: { status: 'succeeded', result: { at: 1, to: 'ann' } },
+      b: { status: 'retry' },
+      c: { status: 'failed', code: 'refused', message: 'no' },
+      d: { status: 'retry' },
+    } as const;
+    expect((await conversation.resume(turnId, agent, { ...QUICK, settle })).state).toBe('waiting');
+    const steps = await conversation.steps(turnId);
+    const others = [
+      ['a', { status: 'succeeded', result: { at: 2, to: 'ann' } }],
+      ['a', { status: 'failed', code: 'refused', message: 'no' }],
+      ['a', { status: 'retry' }],
+      ['b', { status: 'succeeded', result: 2 }],
+      ['c', { status: 'failed', code: 'refused', message: 'not now' }],
+      ['c', { status: 'retry' }],
+    ] as const;
+    for (const [key, outcome] of others) {
+      const resumed = conversation.resume(turnId, agent, { settle: { [key]: outcome } });
+      await expect(resumed).rejects.toMatchObject({ code: 'step_ended', details: { key } });
+    }
+    expect(await conversation.steps(turnId)).toEqual(steps);
+    let ended = 0;
+    for await (const { events } of conversation.watch({ untilNow: true })) {
+      ended += events.filter(({ kind }) => kind === 'run.end').length;
+    }
+    expect(ended).toBe(1 + others.length);
+    await space.answer('i', { by: 'ann', response: null });
+    expect((await conversation.resume(turnId, agent, { settle })).state).toBe('completed');
+    expect(await conversation.steps(turnId)).toEqual(steps);
+    expect(done).toBe(1);
+  });
+
   test('that can be looked up is: done where it was not, taken over where it was', async () => {
     const answers = [{ done: true, result: 'it was done' }, { done: true }, { done: false }] as const;
     for (const [at, found] of answers.entries()) {

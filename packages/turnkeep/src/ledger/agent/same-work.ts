@@ -1,4 +1,4 @@
-import type { InterruptRequest } from '../../core/change.ts';
+import type { InterruptRequest, StepSettle } from '../../core/change.ts';
 import { TurnkeepError } from '../../core/errors.ts';
 import { sameJson } from '../../core/encoding.ts';
 import { parseJson } from '../../core/parse-json.ts';
@@ -36,6 +36,19 @@ export function assertSameStep(step: Step, now: Asked): void {
   const isOther = step.status === 'succeeded' && now.sort === otherSort;
   if ((step.redacted || isSame) && !isOther) return;
   throw new TurnkeepError('step_conflict', { turnId: step.turnId, key: step.key });
+}
+
+/**
+ * True where a step that has ended, or waits to be started again, is so by this very word, or by one that says the same: it was
+ * sent before. Of what was redacted nobody can tell.
+ */
+export function isSettledSo(step: Step, outcome: StepSettle['outcome']): boolean {
+  if (outcome.status === 'retry') return step.status === 'retry' || step.starts > 1;
+  if (step.status !== outcome.status || step.redacted) return step.status === outcome.status;
+  const { result, messageId, failure } = step;
+  const known = step.status === 'failed' ? { ...failure } : { result, messageId };
+  const { status: _, ...told } = outcome;
+  return sameJson(known as Json, ownJson(told as Json, 'outcome'));
 }
 
 /** Throws `interrupt_exists` where the id is that of another turn's question, or of another question. */

@@ -3,7 +3,7 @@ import { isTurnkeepError, TurnkeepError } from '../../core/errors.ts';
 import type { ErrorCode } from '../../core/errors.ts';
 import { LIMITS } from '../../core/limits.ts';
 import type { NewMessage } from '../../core/message.ts';
-import { readInterrupt } from '../../core/read/agent.ts';
+import { readInterrupt, readStep } from '../../core/read/agent.ts';
 import type { Receipt } from '../../core/receipt.ts';
 import type { ConversationAccess } from '../conversation-access.ts';
 import { cancelSubAgents } from '../sub-agents.ts';
@@ -17,6 +17,7 @@ import { outcomeOf } from './outcome.ts';
 import type { TurnOutcome } from './outcome.ts';
 import { endOfTaken, lossOf, watchOwnership } from './ownership.ts';
 import { messageOf } from './message-of.ts';
+import { isSettledSo } from './same-work.ts';
 import { TurnWaits, TurnWork } from './turn-work.ts';
 import type { AtBoundary } from './turn-work.ts';
 import { TurnWriter } from './turn-writer.ts';
@@ -78,7 +79,12 @@ export class TurnRun {
   async #run(agent: Agent): Promise<TurnOutcome> {
     const stopWatching = watchOwnership(this.#access, this.#hold, (error) => void this.#stop(error));
     try {
-      await this.#settleAsTold();
+      try {
+        await this.#settleAsTold();
+      } catch (error) {
+        if (!isTurnkeepError(error)) throw error;
+        return await this.#letGo(error);
+      }
       for (let rounds = 0; rounds < LIMITS.agentRounds; rounds++) {
         const outcome = await this.#outcome(await this.#doWork(agent));
         if (outcome !== 'again') return outcome;
@@ -100,9 +106,12 @@ export class TurnRun {
     if (!this.#isEnding && !this.#work.ended) this.#stopped.abort(error);
   }
 
+  /** A word that was taken before is not said again: whoever resumes a turn in a loop says it each time. */
   async #settleAsTold(): Promise<void> {
     const { turnId } = this.#hold;
     for (const [key, outcome] of Object.entries(this.#options.settle ?? {})) {
+      const step = await this.#access.view(({ tree, bodies }) => readStep(tree, bodies, turnId, key));
+      if (step && step.status !== 'started' && isSettledSo(step, outcome)) continue;
       await this.#writer.write(() => [{ kind: 'step.settle', turnId, key, outcome }]);
     }
   }
