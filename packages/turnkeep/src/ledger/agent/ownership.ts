@@ -1,4 +1,6 @@
 import { TurnkeepError } from '../../core/errors.ts';
+import type { TurnId } from '../../core/ids.ts';
+import type { Fence } from '../../core/message.ts';
 import { isTerminal } from '../../core/rules/turn-states.ts';
 import { ownTurn } from '../../core/tree/path.ts';
 import { pause } from '../../platform/timers.ts';
@@ -56,13 +58,17 @@ export function watchOwnership(
 const MAX_LOOKS = 100;
 
 /**
- * Waits for the end of a turn that somebody took to end it, in a commit of its own: an owner that means to work shows that it
+ * Waits for the end of a turn that somebody took after `before` to end it, in a commit of its own: an owner that means to work shows that it
  * lives before it takes a turn, whoever ends one never does.
  */
-export async function endOfTaken(access: ConversationAccess, { turnId, fence }: Hold): Promise<void> {
+export async function endOfTaken(
+  access: ConversationAccess,
+  turnId: TurnId,
+  before: Pick<Fence, 'token'> | null,
+): Promise<void> {
   for (let looks = 0; looks < MAX_LOOKS; looks++) {
     const { state, held } = await findTurn(access, turnId);
-    if (!held || held.token === fence.token || isTerminal(state) || state === 'waiting') return;
+    if (!held || held.token === before?.token || isTerminal(state) || state === 'waiting') return;
     if (await readBeat(access, held.attempt)) return;
     await pause(LOOK_MS);
   }

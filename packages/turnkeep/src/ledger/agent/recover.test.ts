@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
 import { LIMITS } from '../../core/limits.ts';
 import type { Conversation } from '../conversation.ts';
+import type { Namespace } from '../namespace.ts';
 import { ASKED, opened, said } from './agent.testkit.ts';
+import type { AgentTurn } from './agent-turn.ts';
 
 const QUICK = { ttlMs: 60 };
 
@@ -106,21 +108,32 @@ test('an option of recovering that is none is refused with its path', async () =
   }
 });
 
-test('unfinished words of a lost owner are kept', async () => {
-  const { ledger, space, conversation } = opened();
-  const turnId = await abandoned(conversation);
-  const draft = {
-    epoch: 1,
-    seq: 1,
-    committed: 0,
-    deltas: [{ seq: 1, parts: [{ type: 'text', text: 'half' }] }],
-    truncated: false,
-  };
-  const place = { namespace: 'n', conversationId: 'c', key: `draft ${turnId}` };
-  await ledger.backend.scratch.put(place, JSON.stringify(draft));
-  await space.recover(QUICK);
-  expect(await said(conversation)).toEqual(['user: a question', 'assistant (incomplete): half']);
-  expect(await ledger.backend.scratch.list('n')).toEqual([]);
+test('unfinished words of a lost owner are kept, also by whoever took its turn and had said nothing yet', async () => {
+  const ends: readonly ((space: Namespace, conversation: Conversation, turnId: string) => Promise<unknown>)[] = [
+    (space) => space.recover(QUICK),
+    (_, conversation, turnId) => conversation.stop(turnId, 'enough'),
+    async (_, conversation, turnId) => {
+      const atWork = (turn: AgentTurn) =>
+        conversation.stop(turn.turnId, 'enough').then(() => new Promise<never>(() => undefined));
+      await conversation.resume(turnId, atWork, QUICK);
+    },
+  ];
+  for (const end of ends) {
+    const { ledger, space, conversation } = opened();
+    const turnId = await abandoned(conversation);
+    const draft = {
+      epoch: 1,
+      seq: 1,
+      committed: 0,
+      deltas: [{ seq: 1, parts: [{ type: 'text', text: 'half' }] }],
+      truncated: false,
+    };
+    const place = { namespace: 'n', conversationId: 'c', key: `draft 1 ${turnId}` };
+    await ledger.backend.scratch.put(place, JSON.stringify(draft));
+    await end(space, conversation, turnId);
+    expect(await said(conversation)).toEqual(['user: a question', 'assistant (incomplete): half']);
+    expect(await ledger.backend.scratch.list('n')).toEqual([]);
+  }
 });
 
 test('a turn that was never held is stopped, and so is one that two stop at once', async () => {
@@ -131,6 +144,25 @@ test('a turn that was never held is stopped, and so is one that two stop at once
   expect(outcomes[0].receipt.version).toBe(outcomes[1].receipt.version);
   expect((await conversation.info()).state).toBe('idle');
   expect(await conversation.openOperations()).toEqual([]);
+});
+
+test('however many stop a turn, and however soon after each other, one of them ends it', async () => {
+  for (const steps of [0, 1, 3, 7]) {
+    const { ledger, conversation } = opened();
+    const { turnId } = await conversation.submit(ASKED);
+    let commits = 0;
+    const commit = ledger.backend.commit.bind(ledger.backend);
+    ledger.backend.commit = async (...sent) => {
+      if ((commits += 1) > 100) throw new Error('they take it from each other for ever');
+      return commit(...sent);
+    };
+    const stop = async (_: unknown, at: number) => {
+      for (let step = 0; step < at * steps; step++) await Promise.resolve();
+      return conversation.stop(turnId, `stop ${at}`);
+    };
+    const outcomes = await Promise.all(Array.from({ length: 9 }, stop));
+    expect(new Set(outcomes.map(({ receipt }) => receipt.version)).size).toBe(1);
+  }
 });
 
 test('of two who go on with one turn one does, and the other is told', async () => {

@@ -7,6 +7,7 @@ import { endFromOutside, LOST_RACE } from './end-from-outside.ts';
 import { findTurn } from './hold.ts';
 import { outcomeOf } from './outcome.ts';
 import type { TurnOutcome } from './outcome.ts';
+import { endOfTaken } from './ownership.ts';
 
 /**
  * Stops a turn from anywhere, whoever works on it: it is cancelled at once, what was drafted is kept as an incomplete
@@ -22,8 +23,10 @@ export async function stopTurn(access: ConversationAccess, turnId: TurnId, reaso
       const receipt = await endFromOutside(access, turnId, found, how);
       return { turnId, state: 'cancelled', receipt };
     } catch (error) {
-      // Somebody took the turn in between: it is stopped in their hands.
+      // Somebody took the turn in between: it is stopped in their hands, unless they stop it. Of two who take it from each
+      // other to end it neither would.
       if (!isTurnkeepError(error) || !LOST_RACE.has(error.code)) throw error;
+      await endOfTaken(access, turnId, found.held);
     }
   }
 }

@@ -239,18 +239,17 @@ export class TurnRun {
 
   /** Somebody else ended the turn or works on it: nothing is written here any more. */
   async #lost(reason: unknown): Promise<TurnOutcome> {
-    const { lease, turnId } = this.#hold;
+    const { lease, turnId, fence } = this.#hold;
     await this.#draft.silence();
     await lease.end();
     try {
-      await endOfTaken(this.#access, this.#hold);
-      const outcome = await outcomeOf(this.#access, turnId);
-      await this.#draft.remove();
-      return outcome;
+      await endOfTaken(this.#access, turnId, fence);
+      return await outcomeOf(this.#access, turnId);
     } catch (error) {
       const isOver = isTurnkeepError(error, 'turn_failed') || isTurnkeepError(error, 'erased');
-      if (isOver) await this.#draft.remove();
       throw isOver ? error : reason;
+    } finally {
+      await this.#draft.remove();
     }
   }
 
