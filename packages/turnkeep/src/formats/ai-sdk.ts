@@ -284,7 +284,8 @@ function resultBlock(part: ToolResultPart, context: RenderContext): JsonObject {
 
 function outputOf(part: ToolResultPart, context: RenderContext): JsonObject {
   const { output, content, status } = part;
-  if (status === 'denied') return present({ type: 'execution-denied', reason: resultWords(part, context) || undefined });
+  if (status === 'denied')
+    return present({ type: 'execution-denied', reason: resultWords(part, context) || undefined });
   const isError = status !== 'ok';
   if (content && !isError) return { type: 'content', value: content.map((inner) => innerSaid(inner, context)) };
   if (output === undefined || (typeof output === 'string' && keptBy(part, NAME)['as'] !== 'json')) {

@@ -6,20 +6,20 @@ import { systemSurroundings } from '../../platform/surroundings.ts';
 import { Access } from '../access.ts';
 import { ConversationAccess } from '../conversation-access.ts';
 import { text } from './agent.testkit.ts';
-import { DraftWriter, partsOf, readDraft } from './draft.ts';
+import { DraftWriter, inheritDraft, partsOf, readDraft } from './draft.ts';
 
 /** What a reader sees before any timer runs: it waits for nothing but what is at hand. */
 async function seen(access: ConversationAccess): Promise<unknown> {
   for (let turns = 0; turns < 10; turns++) await Promise.resolve();
-  return partsOf(await readDraft(access, 't'));
+  return partsOf(await readDraft(access, 't', 1));
+}
+
+function inMemory(): ConversationAccess {
+  return new ConversationAccess(new Access(new MemoryBackend(sha256), systemSurroundings, mintCommitId), 'n', 'c');
 }
 
 test('the first words of a draft are written at once, and those that come soon after together', async () => {
-  const access = new ConversationAccess(
-    new Access(new MemoryBackend(sha256), systemSurroundings, mintCommitId),
-    'n',
-    'c',
-  );
+  const access = inMemory();
   const draft = new DraftWriter(access, 't', 1);
   draft.add([text('one')]);
   expect(await seen(access)).toEqual([text('one')]);
@@ -28,6 +28,24 @@ test('the first words of a draft are written at once, and those that come soon a
   expect(await seen(access)).toEqual([text('one')]);
   await draft.flush();
   expect(await seen(access)).toEqual([text('one two three')]);
-  expect((await readDraft(access, 't'))?.seq).toBe(2);
+  expect((await readDraft(access, 't', 1))?.seq).toBe(2);
   await draft.silence();
+});
+
+test('an attempt that lost its turn and does not know it yet drafts over nobody’s words', async () => {
+  const access = inMemory();
+  const [lost, next] = [new DraftWriter(access, 't', 1), new DraftWriter(access, 't', 2)];
+  lost.add([text('the first half')]);
+  await lost.flush();
+  await inheritDraft(access, 't', 1, 2);
+  expect(partsOf(await readDraft(access, 't', 2))).toEqual([text('the first half')]);
+  next.add([text('anew')]);
+  await next.flush();
+  lost.add([text(' and the other')]);
+  await lost.flush();
+  expect(partsOf(await readDraft(access, 't', 2))).toEqual([text('anew')]);
+  await lost.remove();
+  expect(partsOf(await readDraft(access, 't', 2))).toEqual([text('anew')]);
+  await next.remove();
+  expect(await access.access.backend.scratch.list('n')).toEqual([]);
 });

@@ -30,17 +30,36 @@ export interface Draft {
   readonly truncated: boolean;
 }
 
-export function draftPlace({ namespace, conversationId }: ConversationAccess, turnId: TurnId): ScratchPlace {
-  return { namespace, conversationId, key: `draft ${turnId}` };
+/** Each attempt drafts in a place of its own: one that lost its turn and does not know it yet writes over nobody's words. */
+export function draftPlace(
+  { namespace, conversationId }: ConversationAccess,
+  turnId: TurnId,
+  token: number,
+): ScratchPlace {
+  return { namespace, conversationId, key: `draft ${token} ${turnId}` };
 }
 
-export async function readDraft(access: ConversationAccess, turnId: TurnId): Promise<Draft | undefined> {
-  const text = await access.access.backend.scratch.get(draftPlace(access, turnId));
+export async function readDraft(access: ConversationAccess, turnId: TurnId, token: number): Promise<Draft | undefined> {
+  const text = await access.access.backend.scratch.get(draftPlace(access, turnId, token));
   return text === undefined ? undefined : (JSON.parse(text) as Draft);
 }
 
-export async function removeDraft(access: ConversationAccess, turnId: TurnId): Promise<void> {
-  await access.access.backend.scratch.remove(draftPlace(access, turnId));
+export async function removeDraft(access: ConversationAccess, turnId: TurnId, token: number): Promise<void> {
+  await access.access.backend.scratch.remove(draftPlace(access, turnId, token));
+}
+
+/** Hands what one attempt drafted on to the next, which has taken the turn: it stays until that one drafts, or ends the turn. */
+export async function inheritDraft(
+  access: ConversationAccess,
+  turnId: TurnId,
+  from: number,
+  to: number,
+): Promise<void> {
+  const { scratch } = access.access.backend;
+  const text = await scratch.get(draftPlace(access, turnId, from));
+  if (text === undefined) return;
+  await scratch.put(draftPlace(access, turnId, to), text);
+  await removeDraft(access, turnId, from);
 }
 
 /** The parts of a draft that no message has yet. */
@@ -88,7 +107,7 @@ export class DraftWriter {
 
   constructor(access: ConversationAccess, turnId: TurnId, epoch: number) {
     this.#scratch = access.access.backend.scratch;
-    this.#place = draftPlace(access, turnId);
+    this.#place = draftPlace(access, turnId, epoch);
     this.#epoch = epoch;
   }
 
@@ -137,7 +156,7 @@ export class DraftWriter {
     return this.#last;
   }
 
-  /** Writes nothing more: what lies there may be somebody else's by now. */
+  /** Writes nothing more. */
   async silence(): Promise<void> {
     this.#isSilent = true;
     this.#cancelPause?.();

@@ -5,7 +5,7 @@ import type { AttemptId, CheckpointId, OperationId, RunId, TurnId } from '../../
 import type { Receipt } from '../../core/receipt.ts';
 import type { ConversationAccess } from '../conversation-access.ts';
 import { cancelSubAgents } from '../sub-agents.ts';
-import { partsOf, readDraft, removeDraft } from './draft.ts';
+import { inheritDraft, partsOf, readDraft, removeDraft } from './draft.ts';
 import { findTurn } from './hold.ts';
 import type { Found } from './hold.ts';
 import { removeBeat } from './lease.ts';
@@ -52,7 +52,8 @@ export async function endFromOutside(
     : { kind: 'attempt.start', attempt, turnId, runId };
   await persist(access, () => [start, claim, ...(openRun === undefined ? [] : [endRun(openRun)])]);
   const fence = { attempt, token: (held?.token ?? 0) + 1 };
-  const draft = await readDraft(access, turnId);
+  if (held) await inheritDraft(access, turnId, held.token, fence.token);
+  const draft = await readDraft(access, turnId, fence.token);
   const drafted = { parts: partsOf(draft), truncated: draft?.truncated ?? false };
   // Nobody else advances it any more.
   const { checkpointId, revision } = await findTurn(access, turnId);
@@ -66,7 +67,7 @@ export async function endFromOutside(
     moveOf(turnId, openOperation, how),
   );
   await cancelSubAgents(access, turnId);
-  await removeDraft(access, turnId);
+  await removeDraft(access, turnId, fence.token);
   if (held) await removeBeat(access, held.attempt);
   return receipt;
 }

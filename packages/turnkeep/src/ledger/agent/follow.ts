@@ -78,8 +78,8 @@ async function* follow(
   for (;;) {
     if (signal?.aborted) return;
     // The state first: what was drafted before it moved is then seen.
-    const state = await stateOf(access, at.turnId);
-    const draft = await readDraft(access, at.turnId);
+    const { state, token } = await turnOf(access, at.turnId);
+    const draft = await readDraft(access, at.turnId, token);
     if (draft) {
       for (const event of eventsAfter(at, draft)) {
         if (event.kind !== 'end') at = parseCursor(event.cursor);
@@ -112,10 +112,13 @@ function* eventsAfter(at: Cursor, draft: Draft): Generator<DraftEvent> {
   }
 }
 
-async function stateOf(access: ConversationAccess, turnId: TurnId): Promise<TurnState> {
+async function turnOf(
+  access: ConversationAccess,
+  turnId: TurnId,
+): Promise<{ readonly state: TurnState; readonly token: number }> {
   return access.view(({ tree }) => {
     const turn = ownTurn(tree, turnId);
     if (!turn) throw new TurnkeepError('no_turn', { turnId });
-    return turn.row.state;
+    return { state: turn.row.state, token: turn.row.attempt?.token ?? 0 };
   });
 }

@@ -13,6 +13,7 @@ import { pause } from '../../platform/timers.ts';
 import { assertNotAborted } from '../abort.ts';
 import type { ConversationAccess } from '../conversation-access.ts';
 import { BeatWatch } from './beat-watch.ts';
+import { inheritDraft } from './draft.ts';
 import { isAtWorkHere, isOver, Lease, readBeat, removeBeat } from './lease.ts';
 import { persist } from './persist.ts';
 
@@ -142,7 +143,11 @@ async function take(
   try {
     await persist(access, () => changesOf(turnId, found, { attempt, runId, agent: options.agent }));
     const fence = { attempt, token };
-    if (held) await removeBeat(access, held.attempt);
+    if (held) {
+      // Unfinished words are not worth a turn.
+      await inheritDraft(access, turnId, held.token, token).catch(() => undefined);
+      await removeBeat(access, held.attempt);
+    }
     if (held && found.state !== 'running') await persist(access, () => [running(turnId)], { fence });
     return { turnId, fence, runId, lease, checkpointId, revision };
   } catch (error) {

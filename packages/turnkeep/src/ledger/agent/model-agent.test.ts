@@ -70,32 +70,36 @@ test.each([
   [{ approved: false, reason: 7 }, undefined],
   [{ approved: false, reason: ' ' }, undefined],
   [false, undefined],
-])('a call that was denied with %j has what was said as its result, and the model is told', async (response, output) => {
-  const { conversation, space } = opened();
-  const asked: unknown[] = [];
-  const agent = modelAgent({
-    model: async ({ round, turn }) => {
-      if (round === 1) return [call('x', 'pay')];
-      const context = await turn.conversation.context({
-        format: 'openai-chat',
-        budgetTokens: 9_000,
-        leaf: turn.turnId,
-      });
-      if (context.status === 'ready') asked.push((context.request as { messages: readonly unknown[] }).messages.at(-1));
-      return [text('Then not.')];
-    },
-    tools: { pay: { needsApproval: true, run: () => Promise.reject(new Error('it was run')) } },
-  });
-  const { turnId } = await conversation.run(ASKED, agent, KEY);
-  const [question] = await conversation.interrupts();
-  await space.answer(question?.interruptId ?? '', { by: 'ann', response });
-  await conversation.resume(turnId, agent);
-  const { messages } = await conversation.page();
-  const denied = { type: 'tool_result', callId: 'x', status: 'denied' };
-  expect(messages[2]?.parts).toEqual([output === undefined ? denied : { ...denied, output }]);
-  const content = output === undefined ? '[denied]' : `[denied] ${output}`;
-  expect(asked).toEqual([{ role: 'tool', tool_call_id: 'x', content }]);
-});
+])(
+  'a call that was denied with %j has what was said as its result, and the model is told',
+  async (response, output) => {
+    const { conversation, space } = opened();
+    const asked: unknown[] = [];
+    const agent = modelAgent({
+      model: async ({ round, turn }) => {
+        if (round === 1) return [call('x', 'pay')];
+        const context = await turn.conversation.context({
+          format: 'openai-chat',
+          budgetTokens: 9_000,
+          leaf: turn.turnId,
+        });
+        if (context.status === 'ready')
+          asked.push((context.request as { messages: readonly unknown[] }).messages.at(-1));
+        return [text('Then not.')];
+      },
+      tools: { pay: { needsApproval: true, run: () => Promise.reject(new Error('it was run')) } },
+    });
+    const { turnId } = await conversation.run(ASKED, agent, KEY);
+    const [question] = await conversation.interrupts();
+    await space.answer(question?.interruptId ?? '', { by: 'ann', response });
+    await conversation.resume(turnId, agent);
+    const { messages } = await conversation.page();
+    const denied = { type: 'tool_result', callId: 'x', status: 'denied' };
+    expect(messages[2]?.parts).toEqual([output === undefined ? denied : { ...denied, output }]);
+    const content = output === undefined ? '[denied]' : `[denied] ${output}`;
+    expect(asked).toEqual([{ role: 'tool', tool_call_id: 'x', content }]);
+  },
+);
 
 test('a model that gives one id to several calls of a turn has each of them answered, and the transcript says so', async () => {
   const { conversation } = opened();
