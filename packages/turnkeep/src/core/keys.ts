@@ -42,8 +42,8 @@ interface UsageBy {
 /** What usage is added up for. */
 export const USAGE_OF = {
   all: 'a',
-  /** Days since the epoch, in UTC. */
-  day: (day: number) => `d${numberKey(day)}`,
+  /** Days since the epoch, in UTC; those before it stand first, in order. */
+  day: (day: number): string => (day < 0 ? `d-${numberKey(Number.MAX_SAFE_INTEGER + day)}` : `d${numberKey(day)}`),
   turn: (turnId: string) => `t${turnId}`,
 } as const;
 
@@ -54,16 +54,21 @@ export function dayOf(at: number): number {
   return Math.floor(at / DAY_MS);
 }
 
-/** A day as `2026-11-29`. */
+/** A day as `2026-11-29`; of a year before 0 or after 9999 as `-000001-11-29` or `+010000-11-29`. */
 export function dayText(day: number): string {
-  return new Date(day * DAY_MS).toISOString().slice(0, 10);
+  const [text = ''] = new Date(day * DAY_MS).toISOString().split('T');
+  return text;
 }
 
 /** What a key of a sum says: its day, where it is of one, and what it is by. */
 export function usageSumParts(key: string): UsageBy & { readonly day: number } {
   const [scope = '', provider = '', model = '', currency = ''] = key.slice(1).split(SEPARATOR);
-  const day = scope.startsWith('d') ? (numbersIn(scope, 1)[0] as number) : -1;
-  return { day, provider, model, currency };
+  return { day: dayIn(scope), provider, model, currency };
+}
+
+function dayIn(scope: string): number {
+  if (scope.startsWith('d-')) return (numbersIn(scope, 2)[0] as number) - Number.MAX_SAFE_INTEGER;
+  return scope.startsWith('d') ? (numbersIn(scope, 1)[0] as number) : -1;
 }
 
 export const KEYS = {

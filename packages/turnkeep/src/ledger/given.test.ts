@@ -5,6 +5,7 @@ import { LIMITS } from '../core/limits.ts';
 import { MemoryBackend } from '../memory/index.ts';
 import { systemSurroundings } from '../platform/surroundings.ts';
 import { openLedger } from './open.ts';
+import type { DayRange } from './usage.ts';
 
 async function opened() {
   const space = (await openLedger('memory:')).namespace('n');
@@ -231,6 +232,32 @@ test.each([-8_640_000_000_000_000, -1, 0, 2 ** 48, 8_640_000_000_000_000])(
     expect(await conversation.info()).toMatchObject({ version: 2, createdAt: new Date(moment).toISOString() });
   },
 );
+
+test('what was used before 1970 and after 9999, by the clock, is found on its day, oldest first', async () => {
+  const days = ['-271821-04-20', '-000001-12-31', '0000-01-01', '1969-12-01', '1969-12-31', '1970-01-01', '1970-02-10'];
+  const later = ['2026-11-30', '9999-12-31', '+010000-01-01', '+275760-09-13'];
+  const all = [...days, ...later];
+  let now = 0;
+  const surroundings = { ...systemSurroundings, now: () => now };
+  const space = (await openLedger('memory:', { surroundings })).namespace('n');
+  const { usage } = space.conversation('c');
+  for (const day of all.toReversed()) {
+    now = Date.parse(day);
+    await usage.record({ provider: 'p', model: 'm', inputTokens: 1 });
+  }
+  for (const read of [usage, space.usage]) {
+    const found = async (range: DayRange) => (await read.byDay(range)).map(({ day }) => day);
+    expect(await found({})).toEqual(all);
+    for (const [at, from] of all.entries()) {
+      expect(await found({ from, to: from })).toEqual([from]);
+      expect(await found({ from })).toEqual(all.slice(at));
+      expect(await found({ to: from })).toEqual(all.slice(0, at + 1));
+    }
+  }
+  expect((await usage.total()).calls).toBe(all.length);
+  for (const from of ['1969-02-29', '10000-01-01', '+009999-01-01', '-000000-01-01', '+275760-09-14'])
+    await expect(usage.byDay({ from })).rejects.toMatchObject({ code: 'invalid_value', details: { path: 'from' } });
+});
 
 test('vectors that are none are refused, and a query past its limit', async () => {
   const { space, conversation } = await opened();

@@ -14,7 +14,10 @@ import { assertChecked, text } from './given.ts';
 import type { Checks } from './given.ts';
 import { eventOf } from './receipt-event.ts';
 
-/** Days in UTC, `2026-11-29`, both included. Absent: from the first, to the last. */
+/**
+ * Days in UTC, `2026-11-29`, both included; of years before 0 and after 9999 as JavaScript writes them, `+010000-01-01`. Absent:
+ * from the first, to the last.
+ */
 export interface DayRange {
   readonly from?: string | undefined;
   readonly to?: string | undefined;
@@ -93,7 +96,8 @@ export class NamespaceUsage {
   }
 }
 
-const LAST_DAY = Number.MAX_SAFE_INTEGER - 1;
+/** The first and the last day of which there is a date. */
+const [FIRST_DAY, LAST_DAY] = [-100_000_000, 100_000_000];
 
 const RANGE: Checks<DayRange> = { from: text, to: text };
 
@@ -101,14 +105,14 @@ function daysOf(range: DayRange): { readonly from: number; readonly to: number }
   assertChecked(range, RANGE, 'range');
   const { from, to } = range;
   return {
-    from: from === undefined ? 0 : dayNumber(from, 'from'),
+    from: from === undefined ? FIRST_DAY : dayNumber(from, 'from'),
     to: to === undefined ? LAST_DAY : dayNumber(to, 'to'),
   };
 }
 
 function dayNumber(day: string, path: string): number {
-  const at = /^\d{4}-\d{2}-\d{2}$/.test(day) ? Date.parse(day) : Number.NaN;
-  if (!(at >= 0) || dayText(dayOf(at)) !== day)
+  const at = /^(\d{4}|[+-]\d{6})-\d{2}-\d{2}$/.test(day) ? Date.parse(day) : Number.NaN;
+  if (Number.isNaN(at) || dayText(dayOf(at)) !== day)
     throw new TurnkeepError('invalid_value', { path, reason: 'a day is asked for, as 2026-11-29' });
   return dayOf(at);
 }

@@ -41,7 +41,7 @@ export interface ModelUsage extends UsageCounts {
   readonly cost: Cost;
 }
 
-/** What was used on one day, in UTC by the store's clock: `2026-11-29`. */
+/** What was used on one day, in UTC by the store's clock: `2026-11-29`, or `+010000-01-01` after 9999. */
 export interface DayUsage extends UsageTotal {
   readonly day: string;
 }
