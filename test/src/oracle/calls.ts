@@ -4,12 +4,13 @@ import type { Conversation, Message, Step } from './model.ts';
 import { messagesOn, ownTurn, pathTo } from './path.ts';
 import { refuse } from './refusal.ts';
 
-/** The tool calls that a message makes, and those of other messages that it answers. */
-export function callsAndAnswers(content: JsonObject | null): Pick<Message, 'calls' | 'answers'> {
+/** The tool calls that a message makes, those of other messages that it answers, and those of its own that it answers itself. */
+export function callsAndAnswers(content: JsonObject | null): Pick<Message, 'calls' | 'answers' | 'answered'> {
   const parts = (content?.['parts'] ?? []) as unknown as readonly Part[];
   const calls = parts.flatMap((part) => (part.type === 'tool_call' ? [part.callId] : []));
   const results = parts.flatMap((part) => (part.type === 'tool_result' ? [part.callId] : []));
-  return { calls, answers: results.filter((callId) => !calls.includes(callId)) };
+  const answered = results.filter((callId) => calls.includes(callId));
+  return { calls, answers: results.filter((callId) => !calls.includes(callId)), answered };
 }
 
 export interface Target {
@@ -20,7 +21,7 @@ export interface Target {
 /**
  * A tool result stands in the turn of its call: the call nearest to the active leaf on its path, else the newest that
  * this conversation made. Where the active path is cut inside that turn, or the call is inherited, the result belongs to
- * the active leaf's open turn.
+ * the active leaf's open turn. A call whose result stands beside it, in its own message, takes no other.
  */
 export function targetOfAnswer(draft: Draft, callId: string): Target {
   const { conversation } = draft;
@@ -28,6 +29,7 @@ export function targetOfAnswer(draft: Draft, callId: string): Target {
   const at = path.findLastIndex((step) => step.messages.some((message) => message.calls.includes(callId)));
   const call = at < 0 ? newestCall(conversation, callId) : callIn(path[at]?.messages ?? [], callId);
   if (!call) return refuse('no_call', { callId });
+  if (call.answered.includes(callId)) return refuse('already_answered', { callId });
   const isOwn = call.conversationId === conversation.conversationId;
   if (!isOwn || (at >= 0 && isCutInside(conversation, path, at))) return openLeaf(draft, path, callId);
   return besideCall(draft, call, callId);

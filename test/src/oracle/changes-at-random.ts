@@ -93,8 +93,11 @@ function text(make: Generator): Part {
 function messageAtRandom(make: Generator, conversation: Conversation): NewMessage {
   const { random } = make;
   const parts: Part[] = [text(make)];
-  for (const callId of CALLS)
-    if (random.oneIn(7)) parts.push({ type: 'tool_call', callId, name: 'look', input: { n: random.below(9) } });
+  for (const callId of CALLS) {
+    if (!random.oneIn(7)) continue;
+    parts.push({ type: 'tool_call', callId, name: 'look', input: { n: random.below(9) } });
+    if (random.oneIn(6)) parts.push({ type: 'tool_result', callId, status: 'ok', output: random.below(9) });
+  }
   const roles = ['user', 'assistant', 'assistant', 'tool', 'system'] as const;
   const id = random.oneIn(12) ? {} : { messageId: (random.oneIn(40) ? make.known('m') : make.fresh('m')) as MessageId };
   const held = heldOn(conversation, 'task').filter((id) => TASKS.some((task) => task === id));

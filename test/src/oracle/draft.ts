@@ -68,7 +68,7 @@ export class Draft {
   /** A call id occurs once in a turn; a message's task is known on its path. The message gets the next sequence. */
   addMessage(message: NewMessage, taskId: TaskId | undefined): number {
     const { conversationId, messages, lastSequence } = this.conversation;
-    const { calls, answers } = callsAndAnswers(message.words.content);
+    const { calls, answers, answered } = callsAndAnswers(message.words.content);
     const { turnId } = message;
     for (const callId of calls) {
       const known = messages.some((other) => other.turnId === turnId && other.calls.includes(callId));
@@ -80,7 +80,7 @@ export class Draft {
     const sequence = lastSequence + 1;
     const committedAt = new Date(this.now).toISOString();
     const place = { conversationId, sequence, stamp: this.stamp, committedAt, taskId: taskId ?? null };
-    const placed = { ...message, ...place, calls, answers };
+    const placed = { ...message, ...place, calls, answers, answered };
     this.become({ messages: [...messages, placed], lastSequence: sequence });
     this.touch();
     return sequence;

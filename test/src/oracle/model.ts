@@ -69,9 +69,10 @@ export interface Message {
   readonly stamp: Stamp;
   readonly committedAt: string;
   readonly role: Role;
-  /** The tool calls that it makes, and those of other messages that it answers. */
+  /** The tool calls that it makes, those of other messages that it answers, and those of its own that it answers itself. */
   readonly calls: readonly string[];
   readonly answers: readonly string[];
+  readonly answered: readonly string[];
   readonly words: Words;
   /** A tool result that came after its turn had ended. */
   readonly late: boolean;

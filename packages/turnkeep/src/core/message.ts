@@ -129,18 +129,23 @@ export type MessageNotes = Omit<MessageContent, 'role' | 'parts'>;
 export interface MessageCalls {
   readonly calls: readonly string[];
   readonly answers: readonly string[];
+  /** Those of its calls whose result it holds itself. */
+  readonly answered: readonly string[];
 }
 
 /**
  * A result whose call stands in the same message (a tool that the provider ran) pairs inside it and answers nothing
- * outside.
+ * outside; no other result answers such a call.
  */
 export function callsOf(parts: readonly Part[]): MessageCalls {
   const calls = new Set<string>();
   for (const part of parts) if (part.type === 'tool_call') calls.add(part.callId);
   const answers = new Set<string>();
-  for (const part of parts) if (part.type === 'tool_result' && !calls.has(part.callId)) answers.add(part.callId);
-  return { calls: [...calls], answers: [...answers] };
+  const answered = new Set<string>();
+  for (const part of parts) {
+    if (part.type === 'tool_result') (calls.has(part.callId) ? answered : answers).add(part.callId);
+  }
+  return { calls: [...calls], answers: [...answers], answered: [...answered] };
 }
 
 /** An attempt's claim on a running turn: the id of the attempt and the token that it was given. */

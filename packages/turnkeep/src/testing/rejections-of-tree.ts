@@ -312,6 +312,14 @@ const MESSAGES: readonly Rejection[] = [
     changes: [append(answers('l1', 'again'))],
     details: { callId: 'l1' },
   },
+  {
+    code: 'already_answered',
+    when: 'a call that stands with its result in one message is answered',
+    scene: 'submitted',
+    before: [{ changes: [append({ ...calls('l2'), parts: [...calls('l2').parts, ...answers('l2').parts] }, 't3')] }],
+    changes: [append(answers('l2', 'again'))],
+    details: { callId: 'l2' },
+  },
 ];
 
 /** What conversations, turns and messages refuse. */

@@ -211,4 +211,11 @@ export const MESSAGES: readonly Mutation[] = [
     replace: "['call', branch, position, draft.version]",
     tests: message,
   },
+  {
+    file: APPEND,
+    breaks: 'a call whose result stands in its own message takes another',
+    find: '? [1] : []',
+    replace: '? [] : []',
+    tests: message,
+  },
 ];

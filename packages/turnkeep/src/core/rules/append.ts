@@ -27,6 +27,8 @@ export interface PlacedWords {
   readonly ref: RecordRef;
   readonly calls: readonly string[];
   readonly answers: readonly string[];
+  /** Those of its calls whose result it holds itself. */
+  readonly answered?: readonly string[] | undefined;
   readonly taskId?: TaskId | undefined;
   /** True for bookkeeping that no list shows as what was said last. */
   readonly background?: boolean | undefined;
@@ -69,7 +71,10 @@ function writeRows(draft: Draft, target: Target, words: PlacedWords, sequence: n
   draft.put(KEYS.message(branch, position, sequence), packMessage(row, own));
   draft.put(KEYS.messageId(words.messageId), [branch, position, sequence]);
   if (target.late) draft.put(KEYS.late(branch, sequence), [position, draft.version]);
-  for (const callId of words.calls) draft.put(KEYS.call(callId, sequence), ['call', branch, position, draft.version]);
+  for (const callId of words.calls) {
+    const isAnswered = words.answered?.includes(callId) ? [1] : [];
+    draft.put(KEYS.call(callId, sequence), ['call', branch, position, draft.version, ...isAnswered]);
+  }
   for (const callId of words.answers)
     draft.put(KEYS.call(callId, sequence), ['result', branch, position, draft.version]);
   if (words.taskId !== undefined) draft.put(KEYS.taskMessage(words.taskId, sequence), [branch, position]);

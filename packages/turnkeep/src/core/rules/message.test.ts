@@ -264,6 +264,23 @@ describe('tool calls and results', () => {
     const story = given(commit(submit('t1'), advance('t1', 'running')));
     story.when(commit(say('a1', 't1', { parts }))).thenWrites({ turnId: 't1' });
     story.when(commit(call('a2', ['p']))).thenRefuses('call_exists', { callId: 'p', turnId: 't1' });
+    story.when(commit(answer('r1', ['p']))).thenRefuses('already_answered', { callId: 'p' });
+    story.when(commit(answer('r1', ['p', 'q']))).thenRefuses('already_answered', { callId: 'p' });
+  });
+
+  test('a call that stands with its result in an inherited turn, or in one that was cut inside, takes no other', () => {
+    const parts = [
+      { type: 'tool_call' as const, callId: 'p', name: 'search', executedBy: 'provider' as const },
+      { type: 'tool_result' as const, callId: 'p', status: 'ok' as const, output: 'found' },
+    ];
+    const story = given(
+      commit(...turn('t1', [say('a1', undefined, { parts }), say('a2')])),
+      commit(fork('c', 'a1')).to('fork'),
+      commit(submit('f1'), advance('f1', 'running')).to('fork'),
+      commit(submit('t2', { parent: { messageId: 'a1' } }), advance('t2', 'running')).expecting({ graphRevision: 2 }),
+    );
+    story.when(commit(answer('r1', ['p'])).to('fork')).thenRefuses('already_answered', { callId: 'p' });
+    story.when(commit(answer('r1', ['p']))).thenRefuses('already_answered', { callId: 'p' });
   });
 
   test('a result that another one overtakes is told so', () => {

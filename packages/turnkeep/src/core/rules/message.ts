@@ -42,7 +42,7 @@ export const messageAppend: Rule<'message.append'> = {
     const { messageId, ...content } = change.message;
     const known = findMessage(draft.tree, messageId as MessageId);
     if (known) return sameAgain(draft, known, content);
-    const { calls, answers } = callsOf(content.parts);
+    const { calls, answers, answered } = callsOf(content.parts);
     const target = answers.length > 0 ? targetOfResult(draft, change, answers, path) : targetOfMessage(draft, change);
     if (target.late && calls.length > 0) refuseCallsInPast(target);
     if (isOutput(content) && !target.late && target.turn) requireFence(draft, target.turn, path);
@@ -54,6 +54,7 @@ export const messageAppend: Rule<'message.append'> = {
       ref,
       calls,
       answers,
+      answered,
       taskId: content.taskId,
       background: content.role === 'system' && content.visibility === 'user',
     };
@@ -137,6 +138,7 @@ function targetOfAnswer(draft: Draft, callId: string): Target {
       .at(-1);
   const call = onPath?.place ?? ownLast();
   if (!call) throw new TurnkeepError('no_call', { callId });
+  if (call.isAnswered) throw new TurnkeepError('already_answered', { callId });
   const cutInside = onPath && call.position === onPath.segment.position && onPath.segment.sequence !== WHOLE;
   if (call.owner !== draft.conversationId || cutInside) return openLeafFor(draft, callId);
   if (ownCallsAt(tree, callId, call.branch, call.position).some((place) => place.kind === 'result')) {

@@ -13,7 +13,11 @@ export interface CallPlace {
   readonly position: number;
   readonly sequence: number;
   readonly version: number;
+  /** True for a call whose result stands in the same message. */
+  readonly isAnswered: boolean;
 }
+
+type CallRow = readonly ['call' | 'result', number, number, number, 1?];
 
 /** Every place of a conversation where a call id is called or answered, by sequence. */
 export function callPlaces(tree: Tree, owner: ConversationId, callId: string): readonly CallPlace[] {
@@ -23,9 +27,9 @@ export function callPlaces(tree: Tree, owner: ConversationId, callId: string): r
 
 function placesIn(tree: Tree, owner: ConversationId, range: RowRange): readonly CallPlace[] {
   return tree.rows.scan(owner, range).map((row) => {
-    const [kind, branch, position, version] = row.value as readonly ['call' | 'result', number, number, number];
+    const [kind, branch, position, version, answered] = row.value as CallRow;
     const sequence = numbersIn(afterSeparator(row.key), 0)[0] as number;
-    return { owner, kind, branch, position, sequence, version };
+    return { owner, kind, branch, position, sequence, version, isAnswered: answered === 1 };
   });
 }
 
