@@ -5,7 +5,7 @@ import { argumentsOf } from '../packages/turnkeep/dist/testing/command-line.js';
 
 const usage = `usage: npm run examples
 
-Runs every example of the package; each checks its own outcome and ends with an error where it is not as it should be.`;
+Runs every example of the package, each a whole program that can be read and copied alone; each checks its own outcome and ends with an error where it is not as it should be.`;
 argumentsOf({ usage, options: {} });
 
 const folder = join(import.meta.dirname, '../packages/turnkeep/examples');

@@ -67,7 +67,10 @@ export interface ConversationCreate extends ConversationFields {
 
 export interface ConversationUpdate extends ConversationFields {
   readonly kind: 'conversation.update';
-  /** How far a reader has read; it never goes back. */
+  /**
+   * How far a reader has read; it never goes back. What they wrote themselves is not read by that: who wants it so says this
+   * after it, in its commit, with the sequence that it gets (`lastSequence + 1`, under `expect.version`).
+   */
   readonly readThrough?: { readonly reader: string; readonly sequence: number } | undefined;
 }
 

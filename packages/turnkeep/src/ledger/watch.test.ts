@@ -43,6 +43,19 @@ test('a watcher that gives up by its signal returns, and listens no more', async
   expect(count.listeners).toBe(0);
 });
 
+test('a watcher whose cursor is past the newest waits for what comes after it, and is told nothing before', async () => {
+  const { ledger } = await opened();
+  const space = ledger.namespace('n');
+  const conversation = space.conversation('c');
+  const watches = [space.watch({ after: 3 }), conversation.watch({ after: 3 })];
+  for await (const event of conversation.watch({ after: 3, untilNow: true }))
+    throw new Error(`it told ${event.version}`);
+  const waiting = watches.map(async (events) => (await events.next()).value?.version);
+  for (let at = 0; at < 3; at++) await conversation.updateState({ stage: `stage ${at}` });
+  expect(await Promise.all(waiting)).toEqual([4, 4]);
+  await Promise.all(watches.map(async (events) => events.return(undefined)));
+});
+
 test('a watcher that waits hears of the end of the store', async () => {
   const { count, ledger, watches } = await opened();
   const waiting = watches.map(async (events) => events.next());

@@ -29,7 +29,11 @@ export interface NamespaceEvent extends ConversationEvent {
 }
 
 export interface WatchOptions {
-  /** Events after this version (or position); 0 and absent: all. */
+  /**
+   * Events after this version (or position); 0 and absent: all. Where nothing is there yet that comes after it, it is waited
+   * for, also past the newest: a reader beside a writer may be behind whoever handed the cursor on, and of a store that was
+   * restored from a copy nobody can tell. `info().version` says where the conversation is.
+   */
   readonly after?: number | undefined;
   /** Ends the watching; the iteration then returns. */
   readonly signal?: AbortSignal | undefined;

@@ -168,6 +168,16 @@ export const lists: readonly ConformanceCase[] = [
       7,
       'unread of a name that every object has',
     );
+    const said = { ...says('user', 'mine'), author: { id: 'ann', kind: 'human' as const } };
+    await store.commit('c', [
+      append(said, 't3'),
+      { kind: 'conversation.update', readThrough: { reader: 'ann', sequence: 8 } },
+    ]);
+    same(
+      (await (await store.look('c')).info({ reader: 'ann' })).unread,
+      0,
+      'unread after own words and a mark at them',
+    );
   }),
   given('R3', 'a list shows title, counts and the last words, never half a character', async (store) => {
     await play(store, 'submitted', 'c');
