@@ -131,7 +131,8 @@ export class ServiceClient {
   #settle(id: number): Pending | undefined {
     const pending = this.#pending.get(id);
     this.#pending.delete(id);
-    if (this.#pending.size === 0) this.#worker.unref();
+    // Whoever closes waits for the end of the thread: it may be all that its process waits for.
+    if (this.#pending.size === 0 && !this.#gone) this.#worker.unref();
     return pending;
   }
 

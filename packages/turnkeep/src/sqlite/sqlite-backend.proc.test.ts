@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -43,6 +43,17 @@ function startChild(path: string, conversation: string, commits: number, waiting
     });
   return { process: child, acknowledged, opened, ended, reached };
 }
+
+test.each([
+  ['store', '2 answers, closed\n'],
+  ['writer', '1 answers, closed\n'],
+])('a process that only waits for a %s to close lives until it is closed', (what, says) =>
+  withStoreFile(async (path) => {
+    const script = fileURLToPath(new URL('./closing-child.testkit.js', import.meta.url));
+    const { status, stdout } = spawnSync(process.execPath, [script, path, what], { encoding: 'utf8' });
+    expect({ status, stdout }).toEqual({ status: 0, stdout: says });
+  }),
+);
 
 describe('several processes on one file', () => {
   test('lose no commit, refuse none, and share one order', () =>

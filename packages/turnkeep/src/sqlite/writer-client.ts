@@ -222,7 +222,8 @@ export class WriterClient {
   #take(job: number): Pending | undefined {
     const pending = this.#pending.get(job);
     this.#pending.delete(job);
-    if (this.#pending.size === 0) this.#worker.unref();
+    // Whoever closes waits for the end of the thread: it may be all that its process waits for.
+    if (this.#pending.size === 0 && !this.#closing) this.#worker.unref();
     return pending;
   }
 
