@@ -1,7 +1,9 @@
 import { z } from 'zod';
+import type { RowReader } from '../backend.ts';
 import type { Change, ConversationSpawn } from '../change.ts';
 import type { Draft } from '../draft.ts';
 import { TurnkeepError } from '../errors.ts';
+import type { ErrorDetails } from '../errors.ts';
 import type { Head } from '../head.ts';
 import type { ConversationId } from '../ids.ts';
 import { afterSeparator, KEYS, prefixEnd, TABLES } from '../keys.ts';
@@ -68,11 +70,11 @@ function assertDepth(draft: Draft, parent: Head, path: string): void {
 
 /** The turns that a sub-agent's conversation hangs under, the nearest first, each with its conversation. */
 export function* ancestorsOf(
-  draft: Draft,
+  { rows }: { readonly rows: RowReader },
   start: Pick<Head, 'parent'>,
 ): Generator<NonNullable<Head['parent']> & { readonly head: Head }> {
   for (let { parent } = start; parent;) {
-    const head: Head | undefined = draft.rows.head(parent.conversationId);
+    const head: Head | undefined = rows.head(parent.conversationId);
     if (!head) return;
     yield { ...parent, head };
     ({ parent } = head);
@@ -102,11 +104,17 @@ export function checkParents(draft: Draft): void {
 }
 
 function assertAbove(draft: Draft, start: Pick<Head, 'parent'>): void {
-  for (const { conversationId, turnId, head } of ancestorsOf(draft, start)) {
-    const state = ownTurn({ rows: draft.rows, head }, turnId)?.row.state ?? 'cancelled';
-    if (state === 'cancelled' || state === 'failed')
-      throw new TurnkeepError('parent_ended', { conversationId, turnId, state });
+  const ended = endAbove(draft.rows, start);
+  if (ended) throw new TurnkeepError('parent_ended', ended);
+}
+
+/** The nearest turn above a sub-agent's conversation that was cancelled or has failed; `undefined` where it may work. */
+export function endAbove(rows: RowReader, start: Pick<Head, 'parent'>): ErrorDetails['parent_ended'] | undefined {
+  for (const { conversationId, turnId, head } of ancestorsOf({ rows }, start)) {
+    const state = ownTurn({ rows, head }, turnId)?.row.state ?? 'cancelled';
+    if (state === 'cancelled' || state === 'failed') return { conversationId, turnId, state };
   }
+  return undefined;
 }
 
 /** Erases the sub-agents of a conversation with it, theirs included: tombstones in the same commit. */

@@ -4,6 +4,7 @@ import type { ErrorCode } from '../../core/errors.ts';
 import { LIMITS } from '../../core/limits.ts';
 import type { NewMessage } from '../../core/message.ts';
 import { readInterrupt, readStep } from '../../core/read/agent.ts';
+import { endAbove } from '../../core/rules/sub-agent.ts';
 import type { Receipt } from '../../core/receipt.ts';
 import type { ConversationAccess } from '../conversation-access.ts';
 import { cancelSubAgents } from '../sub-agents.ts';
@@ -41,8 +42,14 @@ export interface TurnRunOptions {
   readonly atBoundary?: AtBoundary | undefined;
 }
 
-/** Refusals that say that the turn is not this run's any more. */
-const LOST: ReadonlySet<ErrorCode> = new Set(['fenced', 'no_attempt', 'turn_terminal', 'erased']);
+/** Refusals that may say that the turn is not this run's any more. */
+const LOST: ReadonlySet<string> = new Set<ErrorCode>([
+  'fenced',
+  'no_attempt',
+  'turn_terminal',
+  'illegal_transition',
+  'erased',
+]);
 
 /** One run at one turn, from its hold to whatever ends it. */
 export class TurnRun {
@@ -151,10 +158,17 @@ export class TurnRun {
     return this.#fail(thrown);
   }
 
-  /** Whether the agent threw because the turn is not this run's any more: another turn's error may have the same code. */
+  /** Whether that was thrown because the turn is not this run's any more: another turn's error may have the same code. */
   async #isLost(thrown: unknown): Promise<boolean> {
-    if (!isTurnkeepError(thrown) || !LOST.has(thrown.code)) return false;
-    return (await lossOf(this.#access, this.#hold)) !== undefined;
+    if (!isTurnkeepError(thrown)) return false;
+    const code = isTurnkeepError(thrown, 'not_completed') ? thrown.details.reason : thrown.code;
+    return LOST.has(code) && (await lossOf(this.#access, this.#hold)) !== undefined;
+  }
+
+  /** Whether that was thrown because a turn above this sub-agent's was cancelled or has failed: then this one is cancelled. */
+  async #isGivenUpAbove(thrown: unknown): Promise<boolean> {
+    if (!isTurnkeepError(thrown, 'parent_ended')) return false;
+    return this.#access.view(({ tree }) => endAbove(tree.rows, tree.head) !== undefined);
   }
 
   /** The agent ended the turn itself. What it threw afterwards is its caller's to know. */
@@ -186,7 +200,7 @@ export class TurnRun {
         return { turnId, state: 'waiting', receipt };
       } catch (error) {
         this.#isEnding = false;
-        if (isTurnkeepError(error) && LOST.has(error.code)) return this.#lost(error);
+        if (await this.#isLost(error)) return this.#lost(error);
         if (!isTurnkeepError(error, 'conflict')) throw error;
       }
     }
@@ -209,7 +223,7 @@ export class TurnRun {
       await this.#writer.write(() => [{ kind: 'run.end', runId, status: 'failed', reason }]);
     } catch (failure) {
       if (!isTurnkeepError(failure)) throw failure;
-      if (LOST.has(failure.code)) await this.#hold.lease.end();
+      if (await this.#isLost(failure)) await this.#hold.lease.end();
     }
     throw error;
   }
@@ -218,8 +232,7 @@ export class TurnRun {
   async #fail(thrown: unknown): Promise<TurnOutcome> {
     const { turnId } = this.#hold;
     const { signal } = this.#options;
-    const failed = { to: 'failed', code: 'agent_failed', message: messageOf(thrown) } as const;
-    const { to, code, message } = signal?.aborted ? givenUp(signal) : failed;
+    const { to, code, message } = signal?.aborted ? givenUp(signal) : await this.#failure(thrown);
     const how = { to, reason: { code, message } };
     let receipt: Receipt;
     try {
@@ -228,13 +241,19 @@ export class TurnRun {
         this.#writer.write(() => changes, { phase: to }),
       );
     } catch (error) {
-      if (isTurnkeepError(error) && LOST.has(error.code)) return this.#lost(thrown);
+      if (await this.#isLost(error)) return this.#lost(thrown);
       throw thrown instanceof Error ? thrown : error;
     }
     await cancelSubAgents(this.#access, turnId);
     await this.#clear();
     if (to === 'failed') throw thrown;
     return { turnId, state: 'cancelled', receipt };
+  }
+
+  async #failure(thrown: unknown): Promise<{ to: 'failed' | 'cancelled'; code: string; message: string }> {
+    const message = messageOf(thrown);
+    if (await this.#isGivenUpAbove(thrown)) return { to: 'cancelled', code: 'parent_ended', message };
+    return { to: 'failed', code: 'agent_failed', message };
   }
 
   /** Somebody else ended the turn or works on it: nothing is written here any more. */
