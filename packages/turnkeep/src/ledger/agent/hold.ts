@@ -133,7 +133,7 @@ async function take(
   options: HoldOptions,
 ): Promise<Hold | undefined> {
   const { mintCommitId, surroundings } = access.access;
-  const { held, checkpointId, revision = 0 } = found;
+  const { held, checkpointId } = found;
   const stem = mintCommitId(surroundings.now());
   const attempt: AttemptId = derivedId('att', stem, 0, surroundings.sha256);
   const runId: RunId = derivedId('run', stem, 0, surroundings.sha256);
@@ -149,6 +149,8 @@ async function take(
       await removeBeat(access, held.attempt);
     }
     if (held && found.state !== 'running') await persist(access, () => [running(turnId)], { fence });
+    // An owner that lived on may have moved the checkpoint until the token was taken from it; now nobody else does.
+    const { revision = 0 } = held ? await findTurn(access, turnId) : found;
     return { turnId, fence, runId, lease, checkpointId, revision };
   } catch (error) {
     await lease.end();

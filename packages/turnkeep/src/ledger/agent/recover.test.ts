@@ -165,6 +165,24 @@ test('however many stop a turn, and however soon after each other, one of them e
   }
 });
 
+test('what an owner that lives still commits in the moment of a takeover is gone on from', async () => {
+  const { ledger, conversation } = opened();
+  const turnId = await abandoned(conversation);
+  const commit = ledger.backend.commit.bind(ledger.backend);
+  let isFirst = true;
+  ledger.backend.commit = async (envelope, signal) => {
+    if (isFirst && envelope.commit.changes.some(({ kind }) => kind === 'attempt.takeover')) {
+      isFirst = false;
+      const late = { kind: 'checkpoint.advance', checkpointId: 'c op', from: 0, phase: 'in_flight', payload: {} } as const;
+      await conversation.commit([late], { fence: { attempt: 'lost', token: 1 } });
+    }
+    return commit(envelope, signal);
+  };
+  const agent = async (turn: AgentTurn) => void (await turn.step('a', async () => 'done'));
+  expect((await conversation.resume(turnId, agent, QUICK)).state).toBe('completed');
+  expect(isFirst).toBe(false);
+});
+
 test('of two who go on with one turn one does, and the other is told', async () => {
   const { conversation } = opened();
   const turnId = await abandoned(conversation);
