@@ -173,7 +173,13 @@ test('what an owner that lives still commits in the moment of a takeover is gone
   ledger.backend.commit = async (envelope, signal) => {
     if (isFirst && envelope.commit.changes.some(({ kind }) => kind === 'attempt.takeover')) {
       isFirst = false;
-      const late = { kind: 'checkpoint.advance', checkpointId: 'c op', from: 0, phase: 'in_flight', payload: {} } as const;
+      const late = {
+        kind: 'checkpoint.advance',
+        checkpointId: 'c op',
+        from: 0,
+        phase: 'in_flight',
+        payload: {},
+      } as const;
       await conversation.commit([late], { fence: { attempt: 'lost', token: 1 } });
     }
     return commit(envelope, signal);
