@@ -3,6 +3,7 @@ import { mintCommitId } from '../platform/random.ts';
 import { systemSurroundings } from '../platform/surroundings.ts';
 import { Ledger } from './ledger.ts';
 import { openBackend } from './open.ts';
+import type { ConversationEvent } from './watch.ts';
 
 /** A store that counts who listens to it. */
 async function opened() {
@@ -50,7 +51,10 @@ test('a watcher whose cursor is past the newest waits for what comes after it, a
   const watches = [space.watch({ after: 3 }), conversation.watch({ after: 3 })];
   for await (const event of conversation.watch({ after: 3, untilNow: true }))
     throw new Error(`it told ${event.version}`);
-  const waiting = watches.map(async (events) => (await events.next()).value?.version);
+  const waiting = watches.map(async (events): Promise<number | undefined> => {
+    const next: IteratorResult<ConversationEvent, unknown> = await events.next();
+    return next.done === true ? undefined : next.value.version;
+  });
   for (let at = 0; at < 3; at++) await conversation.updateState({ stage: `stage ${at}` });
   expect(await Promise.all(waiting)).toEqual([4, 4]);
   await Promise.all(watches.map(async (events) => events.return(undefined)));

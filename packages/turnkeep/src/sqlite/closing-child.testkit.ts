@@ -19,7 +19,7 @@ async function opened(): Promise<{ readonly owed: readonly Promise<unknown>[]; c
   return { owed: [client.commit(message('talk', 'word'))], close: () => client.close() };
 }
 
-const { owed, close } = await opened();
-const settled = Promise.allSettled(owed);
-await close();
-console.log(`${(await settled).length} answers, closed`);
+const store = await opened();
+const settled = Promise.allSettled(store.owed);
+await store.close();
+process.stdout.write(`${(await settled).length} answers, closed\n`);

@@ -48,7 +48,7 @@ export function isSettledSo(step: Step, outcome: StepSettle['outcome']): boolean
   const { result, messageId, failure } = step;
   const known = step.status === 'failed' ? { ...failure } : { result, messageId };
   const { status: _, ...told } = outcome;
-  return sameJson(known as Json, ownJson(told as Json, 'outcome'));
+  return sameJson(known, ownJson(told as Json, 'outcome'));
 }
 
 /** Throws `interrupt_exists` where the id is that of another turn's question, or of another question. */
