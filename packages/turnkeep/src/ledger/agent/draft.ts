@@ -39,6 +39,11 @@ export function draftPlace(
   return { namespace, conversationId, key: `draft ${token} ${turnId}` };
 }
 
+/** The turn whose draft lies under a key; `undefined` for other keys. */
+export function turnOfDraft(key: string): TurnId | undefined {
+  return /^draft \d+ (.+)$/su.exec(key)?.[1];
+}
+
 export async function readDraft(access: ConversationAccess, turnId: TurnId, token: number): Promise<Draft | undefined> {
   const text = await access.access.backend.scratch.get(draftPlace(access, turnId, token));
   return text === undefined ? undefined : (JSON.parse(text) as Draft);

@@ -20,6 +20,11 @@ function placeOf(access: ConversationAccess, attempt: AttemptId): ScratchPlace {
   return { namespace, conversationId, key: `beat ${attempt}` };
 }
 
+/** The attempt whose beat lies under a key; `undefined` for other keys. */
+export function attemptOfBeat(key: string): AttemptId | undefined {
+  return /^beat (.+)$/su.exec(key)?.[1];
+}
+
 /** The last beat of an attempt; `undefined` where there is none, or it was lost. */
 export async function readBeat(access: ConversationAccess, attempt: AttemptId): Promise<Beat | undefined> {
   const text = await access.access.backend.scratch.get(placeOf(access, attempt));

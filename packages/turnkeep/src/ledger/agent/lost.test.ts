@@ -85,6 +85,31 @@ test.each(['cancelled', 'failed'] as const)(
   },
 );
 
+test('what a process that ended right after its turn left beside the log goes with the next collection', async () => {
+  const { ledger, space, conversation } = opened();
+  const { scratch } = ledger.backend;
+  await conversation.run(ASKED, async () => [{ role: 'assistant', parts: [text('here')] }], KEY);
+  const { turnId } = await conversation.submit(ASKED);
+  await conversation.commit([
+    { kind: 'turn.advance', turnId, to: 'running' },
+    { kind: 'attempt.start', attempt: 'at work', turnId },
+  ]);
+  const ended = (await conversation.graph())[0]?.turnId ?? '';
+  const attempt = await attemptOf(conversation);
+  const kept = ['beat at work', 'beat of none', `draft 1 ${turnId}`, 'other'];
+  for (const key of [...kept, `draft 1 ${ended}`, `beat ${attempt}`])
+    await scratch.put({ namespace: 'n', conversationId: 'c', key }, '{}');
+  await space.collect();
+  expect((await scratch.list('n')).map(({ key }) => key).sort()).toEqual(kept.sort());
+});
+
+async function attemptOf(conversation: Conversation): Promise<string | undefined> {
+  for await (const { events } of conversation.watch({ untilNow: true })) {
+    for (const event of events) if (event.kind === 'attempt.start') return event.attempt;
+  }
+  return undefined;
+}
+
 async function runsOf(conversation: Conversation): Promise<readonly string[]> {
   const runs: string[] = [];
   for await (const { events } of conversation.watch({ untilNow: true })) {
