@@ -189,13 +189,23 @@ describe('a step', () => {
     const agent: Agent = async (turn) => {
       const found: { readonly best: Hit } = await turn.step('find', async () => ({ best: hit }));
       expect(found.best.pages).toEqual([3, 5]);
+      const calls = {
+        role: 'assistant',
+        parts: [{ type: 'tool_call', callId: 'x', name: 'find', input: null }],
+      } as const;
+      await turn.append('calls', calls);
+      expect((await turn.tool('x', async () => hit)).output).toEqual(hit);
       // @ts-expect-error -- a date is no JSON
       await expect(turn.step('when', async () => ({ at: new Date(0) }))).rejects.toMatchObject({
         code: 'invalid_value',
       });
     };
     const { turnId } = await conversation.run(ASKED, agent, KEY);
-    expect((await conversation.steps(turnId)).map(({ result }) => result)).toEqual([{ best: hit }, undefined]);
+    expect((await conversation.steps(turnId)).map(({ result }) => result)).toEqual([
+      { best: hit },
+      undefined,
+      undefined,
+    ]);
   });
 
   test('that may have been done is ambiguous to the next run, with every such step; the caller’s word settles it', async () => {

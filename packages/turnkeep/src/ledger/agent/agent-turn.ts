@@ -120,9 +120,9 @@ export class AgentTurn {
    * together with the step's end; a tool that throws has the result `error`, and so has one whose result cannot be kept: the
    * model is told that it was run.
    */
-  tool(
+  tool<Result extends JsonLike<Result>>(
     callId: string,
-    work: (signal: AbortSignal) => Promise<Json>,
+    work: (signal: AbortSignal) => Promise<Result>,
     options: ToolOptions = {},
   ): Promise<ToolResultPart> {
     return this.#work.once(() => {

@@ -24,7 +24,10 @@ export type Model = (request: ModelRequest) => AsyncIterable<Part> | Iterable<Pa
 
 /** A tool: does what a call asks. It is a step: done once, however often its turn is resumed. */
 export interface Tool extends ToolOptions {
-  /** It may not ask in between: what it has done by then would be done again. `needsApproval` asks before. */
+  /**
+   * It may not ask in between: what it has done by then would be done again. `needsApproval` asks before. A result whose type
+   * is an interface is answered as `asJson(result)`.
+   */
   readonly run: (input: Json, context: { readonly call: ToolCallPart; readonly turn: AgentTurn }) => Promise<Json>;
   /**
    * Asks somebody outside before the tool runs; the answer `true`, or `{ approved: true }`, lets it. Any other denies it, and
