@@ -31,6 +31,6 @@ export type { Commitment, Summary, WorkingState } from './core/read/state.ts';
 export type { Task } from './core/read/tasks.ts';
 export type { Binding, Operation, Sibling } from './core/read/turns.ts';
 export type { Cost, DayUsage, ModelUsage, Usage, UsageTotal } from './core/read/usage.ts';
-export type { Fault } from './core/verify.ts';
+export type { Fault } from './core/fault.ts';
 export type { CommitmentStatus, InterruptStatus, StepStatus } from './core/rows.ts';
 export * from './ledger/index.ts';

@@ -4,7 +4,7 @@ export const DECIMAL: RegExp = /^(?:0|[1-9]\d*)(?:\.\d+)?$/;
 /** The exact sum of two decimals, with as many places as the longer of them: the order of adding never shows. */
 export function addDecimals(left: string, right: string): string {
   const places = Math.max(placesOf(left), placesOf(right));
-  const sum = scaled(left, places) + scaled(right, places);
+  const sum = scaledDecimal(left, places) + scaledDecimal(right, places);
   if (places === 0) return sum.toString();
   const digits = sum.toString().padStart(places + 1, '0');
   return `${digits.slice(0, -places)}.${digits.slice(-places)}`;
@@ -15,6 +15,7 @@ function placesOf(decimal: string): number {
   return point < 0 ? 0 : decimal.length - point - 1;
 }
 
-function scaled(decimal: string, places: number): bigint {
+/** The decimal times ten to the power of `places`, which are as many as it has or more. */
+export function scaledDecimal(decimal: string, places: number): bigint {
   return BigInt(decimal.replace('.', '') + '0'.repeat(places - placesOf(decimal)));
 }

@@ -9,11 +9,11 @@ import { verifyConversation } from './verify.ts';
 
 function faults(story: Story): readonly string[] {
   const found: string[] = [];
-  let step = verifyConversation(story.rows, sha256, 'c');
+  let step = verifyConversation(story.rows, sha256, { namespace: 'n', conversationId: 'c' });
   for (;;) {
     found.push(...step.faults.map(({ kind }) => kind));
     if (!step.next) return found;
-    step = verifyConversation(story.rows, sha256, 'c', step.next);
+    step = verifyConversation(story.rows, sha256, { namespace: 'n', conversationId: 'c' }, step.next);
   }
 }
 

@@ -1,4 +1,5 @@
 import { unrefer } from './attachments/mentions.ts';
+import { minus, plus } from './checksum.ts';
 import { Overlay } from './overlay.ts';
 import type { Envelope, RowRange, RowReader, Row, RowValue, WriteSet, RecordEdit } from './backend.ts';
 import { chainAfter, recordHolds, sealRecord } from './digest.ts';
@@ -12,7 +13,9 @@ import type { JsonObject } from './json.ts';
 import { LIMITS } from './limits.ts';
 import type { LogHeader, LogRecord, Redaction, StoredRecord } from './log.ts';
 import type { ChangeEvent } from './event.ts';
+import { headChecksum, isAddedUp, rowChecksum } from './row-sum.ts';
 import type { Stamp } from './rows.ts';
+import { SeenRows } from './seen-rows.ts';
 import { newShelf } from './shelf.ts';
 import type { Tree } from './tree/path.ts';
 
@@ -25,6 +28,7 @@ export class Draft {
   readonly sha256: Sha256;
   readonly head: DraftHead;
   readonly rows: Overlay;
+  readonly #stored: SeenRows;
   readonly #records: StoredRecord[] = [];
   readonly #edits = new Map<string, RecordEdit>();
   readonly #otherHeads: Head[] = [];
@@ -41,7 +45,8 @@ export class Draft {
     this.envelope = envelope;
     this.sha256 = sha256;
     this.head = { ...head };
-    this.rows = new Overlay(rows);
+    this.#stored = new SeenRows(rows, head.conversationId);
+    this.rows = new Overlay(this.#stored);
   }
 
   get conversationId(): ConversationId {
@@ -75,6 +80,7 @@ export class Draft {
     return this.rows.scan(this.conversationId, range);
   }
 
+  /** Writes a row: a new one, or in place of one that the commit has read. */
   put(key: string, value: RowValue): void {
     this.rows.put(this.conversationId, key, value);
   }
@@ -167,15 +173,31 @@ export class Draft {
     this.#salts.push(this.record(ref).nonce ?? '');
   }
 
+  /** What the conversation's rows add up to with those that were written, in place of those that were read. */
+  #rowSum(rows: WriteSet['rows']): number | undefined {
+    let sum = this.head.rowSum;
+    if (sum === undefined) return undefined;
+    for (const { conversation, key, value } of rows) {
+      if (conversation !== this.conversationId || !isAddedUp(key)) continue;
+      const before = this.#stored.seen(key) ?? (value === null ? this.#stored.get(conversation, key) : undefined);
+      if (before) sum = minus(sum, rowChecksum(key, before));
+      if (value) sum = plus(sum, rowChecksum(key, value));
+    }
+    return sum;
+  }
+
   /** The write set of this commit, its header sealed and its head moved on. */
   finish(events: readonly ChangeEvent[]): { readonly writes: WriteSet; readonly header: LogHeader } {
     const { envelope, head } = this;
+    const rows = [...this.rows.changedRows()];
+    head.rowSum = this.#rowSum(rows);
     const header: LogHeader = {
       version: this.version,
       commitId: envelope.commit.commitId,
       at: envelope.now,
       leaf: head.leaf,
       graphRevision: head.graphRevision,
+      headSum: headChecksum(envelope.commit.namespace, { ...head, version: this.version }),
       fingerprint: fingerprint(envelope, [envelope.nonces[0] ?? '', ...this.#salts], this.sha256),
       events,
     };
@@ -191,7 +213,6 @@ export class Draft {
     head.chain = chainAfter(this.sha256, head.chain, record);
     head.version = header.version;
     const conversation = this.conversationId;
-    const rows = [...this.rows.changedRows()];
     return {
       header,
       writes: {

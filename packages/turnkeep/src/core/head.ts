@@ -41,6 +41,8 @@ export interface Head {
   readonly parent?:
     | { readonly conversationId: ConversationId; readonly turnId: TurnId; readonly callId: string | null }
     | undefined;
+  /** What its rows add up to; see `row-sum.ts`. Absent in a shelf, and where an earlier build began the conversation. */
+  readonly rowSum?: number | undefined;
   /** Digest over all commits so far, in base64url. */
   readonly chain: string;
   readonly createdAt: number;
@@ -89,5 +91,6 @@ export function newHead(conversationId: ConversationId, now: number, genesis: st
     pinned: false,
     erasedAt: null,
     collected: false,
+    rowSum: 0,
   };
 }

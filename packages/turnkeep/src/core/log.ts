@@ -53,6 +53,8 @@ export interface LogHeader {
   /** Head after this commit. */
   readonly leaf: TurnId | null;
   readonly graphRevision: number;
+  /** The checksum of the head after this commit, but for its chain; absent where an earlier build wrote the header. */
+  readonly headSum?: number | undefined;
   /** Of the commit as it was sent, salted with the log record's nonce. */
   readonly fingerprint: string;
   readonly events: readonly ChangeEvent[];

@@ -92,7 +92,8 @@ export type Part =
   | DataPart
   | OpaquePart;
 
-export type Role = 'user' | 'assistant' | 'system' | 'developer' | 'tool';
+export const ROLES = ['user', 'assistant', 'system', 'developer', 'tool'] as const;
+export type Role = (typeof ROLES)[number];
 
 export interface Author {
   readonly id: string;

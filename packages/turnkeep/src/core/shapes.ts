@@ -7,7 +7,7 @@ import type { Json } from './json.ts';
 import { LIMITS } from './limits.ts';
 import type { LimitName } from './limits.ts';
 import type { Author, MessageNotes, NewMessage, Part, Role, ToolResultPart } from './message.ts';
-import { callsOf } from './message.ts';
+import { callsOf, ROLES } from './message.ts';
 
 /**
  * Shapes of the parts that changes are made of. A shape only checks: the value that was checked is what goes on, never
@@ -215,7 +215,7 @@ const notes = {
 
 export const messageNotes: z.ZodType<MessageNotes> = z.strictObject(notes);
 
-const role: z.ZodType<Role> = z.enum(['user', 'assistant', 'system', 'developer', 'tool']);
+const role: z.ZodType<Role> = z.enum(ROLES);
 
 /** What a message says, whatever else it holds, as a stored one does. No limits: it is not to be stored. */
 export const saidMessage: z.ZodType<Pick<NewMessage, 'role' | 'parts'>> = z.looseObject({

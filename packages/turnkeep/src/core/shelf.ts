@@ -26,5 +26,5 @@ export function isShelf(conversationId: ConversationId): boolean {
 
 /** A shelf without rows. */
 export function newShelf(shelf: ConversationId, now: number, sha256: Sha256): Head {
-  return newHead(shelf, now, chainStart(sha256, shelf));
+  return { ...newHead(shelf, now, chainStart(sha256, shelf)), rowSum: undefined };
 }

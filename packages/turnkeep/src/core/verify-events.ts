@@ -1,7 +1,8 @@
 import type { RowReader, RowValue } from './backend.ts';
 import type { ChangeEvent, TurnStarted } from './event.ts';
 import type { ConversationId, MessageId, TurnId } from './ids.ts';
-import { KEYS, prefixEnd, TABLES } from './keys.ts';
+import type { Json } from './json.ts';
+import { KEYS, prefixEnd } from './keys.ts';
 import type { LogHeader } from './log.ts';
 import { unpackMemory } from './rows.ts';
 import { SHELVES } from './shelf.ts';
@@ -69,10 +70,10 @@ class EventCheck {
         this.#memory(event.memoryId, event.record === undefined ? undefined : event.revision);
         return;
       case 'conversation.fork':
-        this.#child(event.source, KEYS.fork(this.#own));
+        this.#child(event.source, KEYS.fork(this.#own), event.sourceVersion);
         return;
       case 'conversation.spawn':
-        this.#child(event.parent, KEYS.spawned(event.turnId, this.#own));
+        this.#child(event.parent, KEYS.spawned(event.turnId, this.#own), event.callId);
         return;
       default:
         this.#ofAgent(event);
@@ -161,90 +162,11 @@ class EventCheck {
   }
 
   /** What the conversation hangs on knows of it, unless it was erased. */
-  #child(conversation: ConversationId, key: string): void {
+  #child(conversation: ConversationId, key: string, said: Json): void {
     const head = this.#rows.head(conversation);
-    if (head && (head.erasedAt !== null || this.#rows.get(conversation, key) !== undefined)) return;
+    if (head && (head.erasedAt !== null || this.#rows.get(conversation, key)?.[0] === said)) return;
     this.missing.push(`that it hangs on conversation ${conversation}`);
   }
-}
-
-/** Rows by the letter of their table. */
-export type Tally = Readonly<Record<string, number>>;
-
-/**
- * The rows that a commit made in its conversation, as far as its events tell: where they add up to what is there, nothing
- * is lost, and nobody has to look for each. A few are counted that were there before, or were not needed.
- */
-export function rowsMade(header: LogHeader): Tally {
-  const made: Record<string, number> = { [TABLES.commits]: 1 };
-  for (const event of header.events) for (const table of tablesOf(event)) made[table] = (made[table] ?? 0) + 1;
-  return made;
-}
-
-/** The tables that {@link rowsMade} tells of. */
-export const TALLIED: ReadonlySet<string> = new Set([
-  TABLES.commits,
-  TABLES.messageIds,
-  TABLES.late,
-  TABLES.turnIds,
-  TABLES.turnStates,
-  TABLES.operations,
-  TABLES.prompts,
-  TABLES.promptUses,
-  TABLES.inputs,
-  TABLES.bindings,
-  TABLES.runs,
-  TABLES.attempts,
-  TABLES.steps,
-  TABLES.interrupts,
-  TABLES.interruptIds,
-  TABLES.usages,
-  TABLES.checkpoints,
-  TABLES.pendingWrites,
-]);
-
-function tablesOf(event: ChangeEvent): readonly string[] {
-  switch (event.kind) {
-    case 'message.append':
-      if ('noop' in event) return [];
-      return event.late ? [TABLES.messageIds, TABLES.late] : [TABLES.messageIds];
-    case 'turn.submit':
-      return [...startOf(event), ...(event.interrupted ?? []).map(() => TABLES.turnStates)];
-    case 'turn.record':
-      return [TABLES.turnIds];
-    case 'turn.advance':
-    case 'operation.resolve':
-      return [TABLES.turnStates];
-    case 'input.enqueue':
-      return event.revision === 0 ? [TABLES.inputs] : [];
-    case 'input.deliver':
-      return 'operationId' in event ? startOf(event) : [TABLES.messageIds];
-    case 'binding.save':
-      return [TABLES.bindings];
-    case 'run.start':
-      return [TABLES.runs];
-    case 'attempt.start':
-    case 'attempt.takeover':
-      return [TABLES.attempts];
-    case 'step.start':
-      return event.starts === 1 ? [TABLES.steps] : [];
-    case 'interrupt.request':
-      return [TABLES.interrupts, TABLES.interruptIds];
-    case 'usage.record':
-      return event.record === undefined ? [] : [TABLES.usages];
-    case 'checkpoint.create':
-    case 'checkpoint.advance':
-      return [TABLES.checkpoints];
-    case 'checkpoint.write':
-      return [TABLES.pendingWrites];
-    default:
-      return [];
-  }
-}
-
-function startOf({ record }: TurnStarted): readonly string[] {
-  const ofPrompt = record === undefined ? TABLES.promptUses : TABLES.prompts;
-  return [TABLES.turnIds, TABLES.messageIds, TABLES.operations, ofPrompt];
 }
 
 /** Whether a commit left rows that do not stand in its own conversation. */
@@ -253,25 +175,3 @@ export function writesElsewhere({ events }: LogHeader): boolean {
 }
 
 const ELSEWHERE: ReadonlySet<string> = new Set(['conversation.fork', 'conversation.spawn', 'memory.upsert']);
-
-/** How many entries a commit made on its path, those that name the active task aside. */
-export function entriesMade({ events }: LogHeader): number {
-  return events.reduce((sum, event) => sum + entriesOf(event), 0);
-}
-
-function entriesOf(event: ChangeEvent): number {
-  switch (event.kind) {
-    case 'state.update':
-    case 'summary.commit':
-    case 'task.create':
-    case 'task.amend':
-    case 'task.transition':
-    case 'commitment.add':
-      return 1;
-    case 'commitment.resolve':
-    case 'commitment.expire':
-      return event.commitmentIds.length;
-    default:
-      return 0;
-  }
-}

@@ -1,9 +1,10 @@
 import type { HeadQuery } from '../core/backend.ts';
 import { isTurnkeepError } from '../core/errors.ts';
 import type { ConversationId, NamespaceId } from '../core/ids.ts';
-import { isShelf, SHELVES } from '../core/shelf.ts';
+import { isShelf } from '../core/shelf.ts';
 import { verifyConversation } from '../core/verify.ts';
-import type { Fault, VerifyCursor } from '../core/verify.ts';
+import type { Fault } from '../core/fault.ts';
+import type { VerifyCursor } from '../core/verify.ts';
 import { othersTurn } from '../platform/timers.ts';
 import { assertNotAborted } from './abort.ts';
 import type { Access } from './access.ts';
@@ -131,7 +132,7 @@ async function* steps(
   do {
     assertNotAborted(signal);
     const step = await access.read(namespace, (rows) =>
-      verifyConversation(rows, access.surroundings.sha256, conversationId, cursor),
+      verifyConversation(rows, access.surroundings.sha256, { namespace, conversationId }, cursor),
     );
     yield step;
     cursor = step.next ?? undefined;
@@ -144,7 +145,7 @@ async function* conversationsOf(access: Access, namespace: NamespaceId): AsyncGe
   let query: HeadQuery = { order: 'created', limit: HEADS };
   for (;;) {
     const heads = await access.read(namespace, (rows) => rows.heads(query));
-    for (const head of heads) if (head.conversationId !== SHELVES.attachments) yield head.conversationId;
+    for (const head of heads) yield head.conversationId;
     const last = heads.at(-1);
     if (!last || heads.length < HEADS) return;
     query = { ...query, after: { at: last.createdAt, conversationId: last.conversationId } };

@@ -1,8 +1,10 @@
 import type { Row, RowReader } from '../backend.ts';
+import { sameJson } from '../encoding.ts';
 import { afterSeparator, KEYS, prefixEnd } from '../keys.ts';
 import { SHELVES } from '../shelf.ts';
 import { sliceOfShelf } from './keep.ts';
-import { attachmentOf, digestInKey, partDigests, ATTACHMENT_KEYS, totalOf, unpackAttachment } from './rows.ts';
+import { attachmentOf, digestInKey, packAttachment, partDigests, ATTACHMENT_KEYS, unpackAttachment } from './rows.ts';
+import type { AttachmentRow } from './rows.ts';
 import { PART_BYTES } from './store.ts';
 
 /** An attachment whose bytes are to be checked. */
@@ -31,6 +33,7 @@ export function verifyShelf(rows: RowReader, after: string): ShelfStep {
     const parts = partDigests(rows, digest);
     shelved.push({ digest, sizeBytes: row.sizeBytes, parts });
     const fits = parts.length === row.parts && row.parts === Math.ceil(row.sizeBytes / PART_BYTES);
+    if (!isAttachment(rows, digest, row)) problems.push({ digest, reason: 'its row is none of an attachment' });
     if (!fits) problems.push({ digest, reason: 'the rows of its parts are not those of its size' });
     for (const conversation of strayUses(rows, digest))
       problems.push({ digest, reason: `conversation ${conversation} is said to refer to it and does not` });
@@ -38,25 +41,33 @@ export function verifyShelf(rows: RowReader, after: string): ShelfStep {
   return { shelved, problems, next: digests.at(-1) ?? null };
 }
 
+function isAttachment(rows: RowReader, digest: string, row: AttachmentRow): boolean {
+  const { sizeBytes, parts, heldSince } = row;
+  const isWhole = [sizeBytes, parts, heldSince ?? 0].every(Number.isSafeInteger);
+  return isWhole && sameJson(rows.get(SHELVES.attachments, ATTACHMENT_KEYS.attachment(digest)), packAttachment(row));
+}
+
 /** Conversations that a use names and that have no reference. */
 function strayUses(rows: RowReader, digest: string): readonly string[] {
   const from = ATTACHMENT_KEYS.usesOf(digest);
-  const users = rows.scan(SHELVES.attachments, { from, to: prefixEnd(from) }).map(({ key }) => afterSeparator(key));
-  return users.filter((conversation) => {
+  const uses = rows.scan(SHELVES.attachments, { from, to: prefixEnd(from) });
+  const stray = uses.filter(({ key, value }) => {
     const start = KEYS.referencesTo(digest);
-    return rows.scan(conversation, { from: start, to: prefixEnd(start), limit: 1 }).length === 0;
+    const found = rows.scan(afterSeparator(key), { from: start, to: prefixEnd(start), limit: 1 });
+    return found.length === 0 || value.length > 0;
   });
+  return stray.map(({ key }) => afterSeparator(key));
 }
 
 /** What is wrong with the rows of the shelf as a whole: its total, and rows of attachments that are not there. */
 export function shelfProblems(rows: RowReader): readonly string[] {
   const all = rows.scan(SHELVES.attachments, { from: '', to: prefixEnd('') });
-  const isAttachment = ({ key }: Row): boolean => key.startsWith(ATTACHMENT_KEYS.attachments);
-  const known = new Map(all.filter(isAttachment).map((row) => [digestInKey(row.key), unpackAttachment(row.value)]));
+  const isOne = ({ key }: Row): boolean => key.startsWith(ATTACHMENT_KEYS.attachments);
+  const known = new Map(all.filter(isOne).map((row) => [digestInKey(row.key), unpackAttachment(row.value)]));
   const stray = all.map(({ key }) => digestInKey(key)).filter((digest) => digest !== undefined && !known.has(digest));
   const bytes = [...known.values()].reduce((sum, row) => sum + row.sizeBytes, 0);
-  const total = totalOf(rows);
-  const fits = total.attachments === known.size && total.bytes === bytes;
+  const said = rows.get(SHELVES.attachments, ATTACHMENT_KEYS.total) ?? [0, 0];
+  const fits = sameJson(said, [known.size, bytes]);
   return [
     ...[...new Set(stray)].map((digest) => `rows name attachment ${digest}, which is not there`),
     ...(fits ? [] : [`${known.size} attachments of ${bytes} bytes are there, and the total says otherwise`]),

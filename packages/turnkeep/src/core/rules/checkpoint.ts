@@ -166,7 +166,9 @@ export const checkpointWrite: Rule<'checkpoint.write'> = {
     // Negative indexes are special channels of some agents: they come first, the lowest at the start.
     const order = index < 0 ? `-${numberKey(Number.MAX_SAFE_INTEGER + index)}` : numberKey(index);
     const place = `${taskPath}\u0001${task}\u0001${order}`;
-    draft.put(KEYS.pendingWrite(checkpointId, revision, place), [draft.version, record, taskPath, task, index]);
+    const key = KEYS.pendingWrite(checkpointId, revision, place);
+    draft.get(key); // so that what it replaces is taken off
+    draft.put(key, [draft.version, record, taskPath, task, index]);
     return { kind, checkpointId, revision, task, index, record };
   },
 };

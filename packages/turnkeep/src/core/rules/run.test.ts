@@ -58,10 +58,10 @@ test('verify names rows of runs, steps and interrupts that lead nowhere', () => 
   put(KEYS.interrupt('t1', 'i1'), ['open', 'input', null, [9, 2], null, null, null]);
   put(KEYS.interruptId('i2'), ['t1']);
   const faults = [];
-  for (let step = verifyConversation(story.rows, sha256, 'c'); ;) {
+  for (let step = verifyConversation(story.rows, sha256, { namespace: 'n', conversationId: 'c' }); ;) {
     faults.push(...step.faults);
     if (!step.next) break;
-    step = verifyConversation(story.rows, sha256, 'c', step.next);
+    step = verifyConversation(story.rows, sha256, { namespace: 'n', conversationId: 'c' }, step.next);
   }
   expect(faults.map(({ kind, reason }) => `${kind}: ${reason}`).sort()).toEqual([
     'reference: it points to a record that is not there',
@@ -69,5 +69,6 @@ test('verify names rows of runs, steps and interrupts that lead nowhere', () => 
     'reference: it points to a record that is not there',
     'reference: it points to an interrupt that is not there',
     'reference: its number of open interrupts is 0, and 1 is what is there',
+    'rows: together they are not what its commits wrote',
   ]);
 });
