@@ -38,6 +38,19 @@ const CHECKS: readonly { readonly kind: string; readonly reason: string; readonl
           WHERE log.c IS NOT tail.c OR log.version IS NOT tail.version`,
   },
   {
+    kind: 'wrong_block',
+    reason: 'a block holds other versions than those that lead to it',
+    sql: `SELECT 'archive block ' || b FROM blocks LEFT JOIN (SELECT seals, count(*) AS commits, min(version) AS low,
+            max(version) AS high, min(c) AS one, max(c) AS other FROM log WHERE typeof(seals) = 'integer' GROUP BY seals)
+          ON seals = b WHERE low IS NOT first OR high IS NOT last OR commits IS NOT last - first + 1
+            OR one IS NOT c OR other IS NOT c`,
+  },
+  {
+    kind: 'store_id',
+    reason: 'a store has one id',
+    sql: `SELECT 'the store' WHERE (SELECT count(*) FROM store) != 1`,
+  },
+  {
     kind: 'surplus_log',
     reason: 'the log has more commits than the heads count',
     sql: `SELECT 'the log' WHERE (SELECT count(*) FROM log) != (SELECT total(version) FROM heads)`,
