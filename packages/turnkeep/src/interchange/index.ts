@@ -25,4 +25,4 @@ export type {
   OpenCall,
   Refusal,
 } from './report.ts';
-export type { ImportTarget, Outcome } from './target.ts';
+export type { ImportTarget, Outcome, StoredMessage } from './target.ts';

@@ -18,3 +18,18 @@ test('a namespace of an open ledger takes an import, and what is new of a sessio
   expect((await conversation.page()).messages).toHaveLength(3);
   await ledger.close();
 });
+
+test('rows that a namespace has elsewhere are not sent again, on whatever branch they stand', async () => {
+  const ledger = await openLedger('memory:');
+  const namespace = ledger.namespace('imports');
+  const rows = [...ROWS, write.user(4, 2, 'Another way'), write.says(5, 4, 'msg_B', 'Fine.')];
+  const first = await importClaudeCode(namespace, bytesOf(jsonl(rows)));
+  const conversation = namespace.conversation(first.conversations[0]?.conversationId ?? '');
+  const { version, messageCount } = await conversation.info();
+  // Cut at its head, its rows hang elsewhere.
+  const cut = await importClaudeCode(namespace, bytesOf(jsonl(rows.slice(1))));
+  expect(cut.refused).toEqual([]);
+  expect(cut.conversations[0]).toMatchObject({ messages: { user: 2, assistant: 2 } });
+  expect(await conversation.info()).toMatchObject({ version, messageCount });
+  await ledger.close();
+});

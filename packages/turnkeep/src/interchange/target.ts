@@ -1,6 +1,7 @@
 import type { Commit } from '../core/change.ts';
 import { isTurnkeepError, TurnkeepError } from '../core/errors.ts';
 import type { ConversationId } from '../core/ids.ts';
+import type { Message } from '../core/read/message.ts';
 import type { Receipt } from '../core/receipt.ts';
 
 /** All that an importer needs of a store: one namespace of it. */
@@ -9,7 +10,19 @@ export interface ImportTarget {
   commit(commit: Commit): Promise<Pick<Receipt, 'graphRevision' | 'events' | 'replayed'>>;
   /** Where the conversation stands, or `undefined` where it does not exist; asked once, before its first commit. */
   head(conversationId: ConversationId): Promise<{ readonly graphRevision: number } | undefined>;
+  /**
+   * Every message of the conversation once, on whatever branch it stands, in any order; those whose words are redacted or
+   * damaged included. Asked at most once for a conversation, where a file has come to say it otherwise than the store
+   * does: rows that the store has elsewhere are then not sent again. Without it they are refused.
+   */
+  messages?(conversationId: ConversationId): AsyncIterable<StoredMessage>;
 }
+
+/** What an import looks at in a message of the store; one that is damaged has no parts. */
+export type StoredMessage = Pick<
+  Message,
+  'messageId' | 'turnId' | 'sequence' | 'role' | 'parts' | 'metadata' | 'redaction' | 'damage'
+>;
 
 /** What an import looks at in a receipt. */
 interface SeenReceipt extends Pick<Receipt, 'graphRevision' | 'replayed'> {
@@ -46,8 +59,9 @@ function refusalOf(error: TurnkeepError): Outcome {
   throw error;
 }
 
-/** True where what a summary covers stands on another path than its turn: no state of the store will change that. */
+/** True where a summary covers what stands on another path than its turn, or no more than the last one: so it stays. */
 function isOfThePlan(error: TurnkeepError): boolean {
+  if (isTurnkeepError(error, 'summary_not_longer')) return true;
   return isTurnkeepError(error, 'conflict') && error.details.field === 'transcript.turn';
 }
 
@@ -68,21 +82,26 @@ function expecting(commit: Commit, error: TurnkeepError): Commit | undefined {
 }
 
 /**
- * True if the store holds a commit with this id. It is asked with a commit that can never be written, because its
- * expectation cannot hold; the store checks for a replay before that.
+ * The receipt of a commit that the store has; `holds: false` where it has none of this id, and a refusal where it says
+ * something else. It is asked with an expectation that cannot hold, so that nothing is ever written; the store checks for
+ * a replay before that.
  */
+export async function replayOf(target: ImportTarget, commit: Commit): Promise<Outcome | { readonly holds: false }> {
+  try {
+    return { receipt: await target.commit({ ...commit, expect: { version: Number.MAX_SAFE_INTEGER } }) };
+  } catch (error) {
+    if (isTurnkeepError(error, 'conflict')) return { holds: false };
+    if (!isTurnkeepError(error)) throw error;
+    return refusalOf(error);
+  }
+}
+
+/** True if the store holds a commit with this id. */
 export async function holdsCommit(
   target: ImportTarget,
-  commit: Pick<Commit, 'commitId' | 'conversationId' | 'namespace'>,
+  { commitId, conversationId, namespace }: Pick<Commit, 'commitId' | 'conversationId' | 'namespace'>,
 ): Promise<boolean> {
-  const { commitId, conversationId, namespace } = commit;
-  const expect = { version: Number.MAX_SAFE_INTEGER };
-  try {
-    await target.commit({ commitId, conversationId, namespace, expect, changes: [{ kind: 'conversation.update' }] });
-    return true;
-  } catch (error) {
-    if (isTurnkeepError(error, 'commit_id_reused')) return true;
-    if (isTurnkeepError(error, 'conflict')) return false;
-    throw error;
-  }
+  const changes = [{ kind: 'conversation.update' as const }];
+  const answer = await replayOf(target, { commitId, conversationId, namespace, changes });
+  return 'receipt' in answer || ('refusal' in answer && answer.refusal.code === 'commit_id_reused');
 }

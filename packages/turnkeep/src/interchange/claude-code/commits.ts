@@ -1,4 +1,5 @@
 import type { Change, Commit, Expect, Parent } from '../../core/change.ts';
+import { isTurnkeepError } from '../../core/errors.ts';
 import type { ErrorCode, TurnkeepError } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { encode } from '../../core/encoding.ts';
@@ -7,9 +8,10 @@ import { callsOf } from '../../core/message.ts';
 import type { NewMessage } from '../../core/message.ts';
 import { messageBytes } from '../fit.ts';
 import { importedId } from '../ids.ts';
-import type { Note, Refusal } from '../report.ts';
+import type { Note, NoteKind, Refusal } from '../report.ts';
 import type { Outcome } from '../target.ts';
 import type { ConversationSource } from './conversation.ts';
+import type { HeldRows } from './held.ts';
 import { messagesOf, TOOL } from './message.ts';
 import type { BuiltMessage } from './message.ts';
 import { summaryText } from './row.ts';
@@ -19,16 +21,19 @@ import type { LoadedRow } from './session-file.ts';
 import { anchorRow, rowsOfTurn } from './turns.ts';
 import type { Turn } from './turns.ts';
 
-/** A commit to make, with what it carries; or the question whether the store holds one. */
+/**
+ * What is asked of the store: to make a commit (`commit`), the receipt of one that it has (`replay`), whether it holds one
+ * (`holds`), which rows it has (`rows`); or nothing: what it has already is to be counted (`counts`).
+ */
 export interface CommitStep {
-  readonly ask: 'commit' | 'holds';
+  readonly ask: 'commit' | 'replay' | 'holds' | 'rows' | 'counts';
   readonly commit: Commit;
   readonly messages: readonly NewMessage[];
   readonly rows: readonly Row[];
 }
 
-/** The answer to a step: what the store said, or whether it holds the commit. */
-export type Answer = Outcome | { readonly holds: boolean };
+/** The answer to a step: what the store said, whether it holds the commit, or the rows that it has, if it can tell. */
+export type Answer = Outcome | { readonly holds: boolean } | { readonly held: HeldRows | undefined };
 
 export type CommitSteps = AsyncGenerator<CommitStep, void, Answer>;
 
@@ -46,6 +51,9 @@ const GROWN: readonly ErrorCode[] = ['turn_exists', 'message_conflict'];
 /** Refusals of a late result that say: the active path leaves the result's turn before its end, or did when this was sent. */
 const ELSEWHERE: readonly ErrorCode[] = ['no_turn', 'commit_id_reused'];
 
+/** Refusals of a summary: in the store, what it covers does not stand above it, or is covered. Its words are kept as a message. */
+const UNCOVERED: readonly ErrorCode[] = ['no_message', 'conflict', 'summary_not_longer', 'commit_id_reused'];
+
 /**
  * The commits of a conversation, one after the other: each answer decides how the next is asked. One commit records one
  * turn. A turn that the store has with fewer rows is continued: the rows that are new stand in a turn below it, late
@@ -58,23 +66,33 @@ export class ConversationCommits {
   readonly #messageOf = new Map<Row, string>();
   readonly #lastTurnOf = new Map<Turn, string>();
   readonly #lastSequence = new Map<string | null, number>();
+  /** Call ids of a row that cannot pair, in the file or with what the store has. */
+  readonly #unpaired: Map<Row, ReadonlySet<string>>;
   readonly notes: Note[] = [];
   /** What the store would not take. */
   readonly refused: Refusal[] = [];
   #revision = 0;
   #leaf: string | null = null;
   #lastCommit = '';
+  /** True where the store has the conversation, or came to have it meanwhile: nothing is sent before it was asked. */
+  #isKnown = false;
+  #held: HeldRows | undefined;
+  /** True once rows were committed that the store had not. */
+  #hasNews = false;
+  readonly #heldTurns = new Set<string>();
   turns = 0;
   summaries = 0;
 
   constructor(source: ConversationSource, namespace: string) {
     this.#source = source;
     this.#namespace = namespace;
+    this.#unpaired = new Map(source.tree.unpaired);
   }
 
-  /** @param revision The graph revision that the store has for the conversation; 0 where it has none. */
-  async *steps(revision: number): CommitSteps {
-    this.#revision = revision;
+  /** @param head Where the conversation stands in the store; nothing where it is not there. */
+  async *steps(head: { readonly graphRevision: number } | undefined): CommitSteps {
+    this.#isKnown = head !== undefined;
+    this.#revision = head?.graphRevision ?? 0;
     if (!(yield* this.#create())) return;
     yield* this.#title();
     yield* this.#rows(undefined, this.#source.tree.atRoot);
@@ -101,13 +119,10 @@ export class ConversationCommits {
     const { conversationId } = this.#source;
     const base = { commitId, namespace: this.#namespace, conversationId, changes };
     const commit: Commit = expect ? { ...base, expect } : base;
-    const answer = yield {
-      ask,
-      commit,
-      messages: built.map(({ message }) => message),
-      rows: built.flatMap(({ rows }) => rows),
-    };
+    const messages = built.map(({ message }) => message);
+    const answer = yield { ask, commit, messages, rows: built.flatMap(({ rows }) => rows) };
     if ('receipt' in answer) {
+      if (built.length > 0 && !answer.receipt.replayed) this.#hasNews = true;
       this.#revision = answer.receipt.graphRevision;
       this.#lastCommit = commitId;
     }
@@ -130,6 +145,11 @@ export class ConversationCommits {
     if (!title) return;
     const change: Change = { kind: 'conversation.update', title: title.text, titleSource: title.source };
     const commitId = this.#id('cmt', 'title', title.source, title.text, String(titles));
+    if (this.#isKnown) {
+      const there = yield* this.#step('replay', commitId, [change]);
+      // An older copy of the file does not take a newer title away.
+      if ('receipt' in there || (yield* this.#heldRows())?.messageOf.has(title.row)) return;
+    }
     const answer = yield* this.#step('commit', commitId, [change]);
     if ('refusal' in answer) this.#refuse([title.row], answer.refusal);
   }
@@ -138,12 +158,73 @@ export class ConversationCommits {
   async *#rows(turn: Turn | undefined, rows: readonly Row[]): CommitSteps {
     for (let start = 0; start < rows.length;) {
       const end = this.#chunkEnd(rows, start);
-      const grown = yield* this.#segment(turn, rows, start, end);
-      const known = grown ? yield* this.#knownEnd(rows, start, end) : undefined;
-      if (grown && known === undefined) this.#refuse(rows.slice(start, end), grown);
-      if (known !== undefined) yield* this.#segment(turn, rows, start, known);
-      start = known ?? end;
+      if (this.#isKnown) start = yield* this.#knownChunk(turn, rows, start, end);
+      else {
+        const grown = yield* this.#segment('commit', turn, rows.slice(start, end), start === 0);
+        // Another import is at work.
+        if (grown) this.#isKnown = true;
+        else start = end;
+      }
     }
+  }
+
+  /**
+   * Rows of a conversation that the store has: as the commit that it has of them, or as one of the first of them; else those
+   * of them that it has not. Answers where the next ones start.
+   */
+  async *#knownChunk(
+    turn: Turn | undefined,
+    all: readonly Row[],
+    start: number,
+    end: number,
+  ): AsyncGenerator<CommitStep, number, Answer> {
+    const rows = all.slice(start, end);
+    if (!(yield* this.#segment('replay', turn, rows, start === 0))) return end;
+    const known = yield* this.#knownEnd(all, start, end);
+    if (known !== undefined && !(yield* this.#segment('replay', turn, all.slice(start, known), start === 0))) return known;
+    const held = yield* this.#heldRows();
+    const there = held ? rows.filter((row) => held.messageOf.has(row)) : [];
+    yield* this.#countHeld(turn, there);
+    const fresh = held ? rows.filter((row) => !held.messageOf.has(row)) : rows;
+    if (fresh.length === 0) return end;
+    const refused = yield* this.#segment('commit', turn, fresh, start === 0 && there.length === 0);
+    if (refused && refused !== 'absent') this.#refuse(fresh, refused);
+    return end;
+  }
+
+  /** Asks once which rows the store has, whatever its commits say. */
+  *#heldRows(): Generator<CommitStep, HeldRows | undefined, Answer> {
+    if (this.#held) return this.#held;
+    const answer = yield* this.#step('rows', '', []);
+    this.#held = 'held' in answer ? answer.held : undefined;
+    for (const row of this.#held?.edited.keys() ?? []) {
+      this.#note('variant', row);
+    }
+    return this.#held;
+  }
+
+  #note(kind: NoteKind, { line, byte, uuid }: Row, about?: string): void {
+    this.notes.push({ kind, line, byte, id: uuid, about });
+  }
+
+  /** Goes on from rows where the store has them. */
+  *#countHeld(turn: Turn | undefined, rows: readonly Row[]): Generator<CommitStep, void, Answer> {
+    const messages = new Map<string, NewMessage>();
+    for (const row of rows) {
+      const held = this.#held?.messageOf.get(row);
+      if (!held) continue;
+      const { messageId, turnId, sequence, role } = held;
+      messages.set(messageId, { messageId, role, parts: [] });
+      this.#messageOf.set(row, messageId);
+      this.#lastSequence.set(turnId, Math.max(this.#lastSequence.get(turnId) ?? 0, sequence));
+      if (turnId === null) continue;
+      this.#turnOf.set(row, turnId);
+      if (turn && row.kind !== 'result') this.#lastTurnOf.set(turn, turnId);
+      if (!this.#heldTurns.has(turnId)) this.turns += 1;
+      this.#heldTurns.add(turnId);
+    }
+    const built = [...messages.values()].map((message) => ({ message, rows: [] }));
+    if (built.length > 0) yield* this.#step('counts', '', [], undefined, built);
   }
 
   #refuse(rows: readonly Row[], { code, message }: TurnkeepError): void {
@@ -178,28 +259,36 @@ export class ConversationCommits {
     return undefined;
   }
 
-  #segmentId(rows: readonly Row[], pack: number): string {
-    return this.#id('cmt', 'rows', String(pack), ...rows.map((row) => row.key));
+  #keyOf(row: Row): string {
+    return this.#held?.edited.get(row) ?? row.key;
   }
 
-  /** Commits rows as one turn. Answers the refusal where the store seems to have the turn with other rows. */
+  #segmentId(rows: readonly Row[], pack: number): string {
+    return this.#id('cmt', 'rows', String(pack), ...rows.map((row) => this.#keyOf(row)));
+  }
+
+  /** Commits rows as one turn. Answers the refusal where the store seems to have them otherwise. */
   async *#segment(
+    ask: 'commit' | 'replay',
     turn: Turn | undefined,
-    all: readonly Row[],
-    start: number,
-    end: number,
-  ): AsyncGenerator<CommitStep, TurnkeepError | undefined, Answer> {
-    const rows = all.slice(start, end);
+    rows: readonly Row[],
+    isStart: boolean,
+  ): AsyncGenerator<CommitStep, TurnkeepError | 'absent' | undefined, Answer> {
     const loaded = await this.#load(turn, rows);
-    const messages = messagesOf(loaded, (row) => this.#source.tree.unitOf.get(row), {
-      conversationId: this.#source.conversationId,
-      unpaired: this.#source.tree.unpaired,
-      turnOfCall: (row, callId) => this.#turnOfCall(row, callId),
-    });
-    for (const [pack, built] of packsOf(messages).entries()) {
-      const answer = yield* this.#commitPack(turn, rows, loaded, built, pack, start === 0 && pack === 0);
+    let messages = this.#messagesOf(loaded);
+    for (let packs = packsOf(messages), number = 0; number < packs.length; number++) {
+      const built = packs[number] ?? [];
+      const pack = { turn, rows, loaded, built, number, isStart: isStart && number === 0 };
+      const answer = yield* this.#commitPack(number === 0 ? ask : 'commit', pack);
+      if (number === 0 && ask === 'replay' && !('receipt' in answer)) return 'absent';
       if (!('refusal' in answer)) continue;
-      if (pack === 0 && isRefused(answer, GROWN)) return answer.refusal;
+      if (number === 0 && isRefused(answer, GROWN)) return answer.refusal;
+      if (this.#parts(answer.refusal, built)) {
+        messages = this.#messagesOf(loaded);
+        packs = packsOf(messages);
+        number -= 1;
+        continue;
+      }
       this.#refuse(
         built.flatMap((one) => one.rows),
         answer.refusal,
@@ -207,6 +296,32 @@ export class ConversationCommits {
     }
     this.#noteSplits(messages);
     return undefined;
+  }
+
+  #messagesOf(loaded: readonly LoadedRow[]): readonly BuiltMessage[] {
+    return messagesOf(loaded, (row) => this.#source.tree.unitOf.get(row), {
+      conversationId: this.#source.conversationId,
+      unpaired: this.#unpaired,
+      turnOfCall: (row, callId) => this.#turnOfCall(row, callId),
+      keyOf: (row) => this.#keyOf(row),
+    });
+  }
+
+  /** True where a result was refused because the store has another one of its call: it is now kept as one that pairs with none. */
+  #parts(refusal: TurnkeepError, built: readonly BuiltMessage[]): boolean {
+    if (!isTurnkeepError(refusal, 'already_answered')) return false;
+    const { callId } = refusal.details;
+    const rows = built.flatMap((one) => one.rows).filter((row) => row.answers.includes(callId));
+    const paired = rows.filter((row) => !this.#unpaired.get(row)?.has(callId));
+    for (const row of paired) {
+      this.#unpaired.set(row, new Set(this.#unpaired.get(row)).add(callId));
+      this.#note('second_result', row, callId);
+    }
+    return paired.length > 0;
+  }
+
+  #turnsOfCalls(rows: readonly Row[]): readonly string[] {
+    return rows.flatMap((row) => row.answers.flatMap((id) => this.#turnOfCall(row, id) ?? []));
   }
 
   #turnOfCall(row: Row, callId: string): string | undefined {
@@ -219,7 +334,7 @@ export class ConversationCommits {
       const [row] = rows;
       const isSplit = (message.metadata as JsonObject | undefined)?.['continued'] !== undefined;
       if (row && isSplit && !this.notes.some((note) => note.byte === row.byte)) {
-        this.notes.push({ kind: 'split', line: row.line, byte: row.byte, id: row.uuid, about: `${row.bytes} bytes` });
+        this.#note('split', row, `${row.bytes} bytes`);
       }
     }
   }
@@ -233,42 +348,55 @@ export class ConversationCommits {
     return loaded.sort((left, right) => (rank.get(left.row) ?? 0) - (rank.get(right.row) ?? 0));
   }
 
-  *#commitPack(
-    turn: Turn | undefined,
-    rows: readonly Row[],
-    loaded: readonly LoadedRow[],
-    built: readonly BuiltMessage[],
-    pack: number,
-    isFirst: boolean,
-  ): Generator<CommitStep, Answer, Answer> {
+  *#commitPack(ask: 'commit' | 'replay', pack: Pack): Generator<CommitStep, Answer, Answer> {
+    const { turn, rows, built, number, isStart } = pack;
     const isLate =
-      turn !== undefined && !isFirst && built.every(({ message }) => callsOf(message.parts).answers.length > 0);
+      turn !== undefined && !isStart && built.every(({ message }) => callsOf(message.parts).answers.length > 0);
     const turnId =
       turn === undefined
         ? null
         : isLate
           ? (this.#lastTurnOf.get(turn) ?? null)
-          : this.#id('turn', (rows[0] as Row).key, String(pack));
-    const parent = turn && !isLate ? this.#parentOf(turn, isFirst) : undefined;
+          : this.#id('turn', this.#keyOf(rows[0] as Row), String(number));
+    const parent = turn && !isLate ? this.#parentOf(turn, isStart) : undefined;
     const record: readonly Change[] = parent
       ? [{ kind: 'turn.record', turnId: turnId ?? undefined, parent: parent.parent, origin: 'import' }]
       : [];
-    const summary = turn && pack === 0 ? this.#summaryOf(turn, loaded) : undefined;
+    const summary = turn && number === 0 ? this.#summaryOf(turn, pack.loaded) : undefined;
     const appends = built.map(({ message }) => appendOf(message, turnId));
     const changes = [...record, ...(summary ? [summary] : []), ...appends];
     const expect = this.#expectOf(parent, summary !== undefined);
-    const commitId = this.#segmentId(rows, pack);
-    let answer = yield* this.#step('commit', commitId, changes, expect, built);
-    if (isLate && turnId !== null && isRefused(answer, ELSEWHERE)) {
-      const selected: readonly Change[] = [{ kind: 'leaf.select', turnId }, ...changes];
-      answer = yield* this.#step('commit', commitId, selected, { graphRevision: this.#revision }, built);
-      if ('receipt' in answer) this.#leaf = turnId;
+    const commitId = this.#segmentId(rows, number);
+    let answer = yield* this.#step(ask, commitId, changes, expect, built);
+    for (const leaf of isLate && turnId !== null ? new Set([turnId, ...this.#turnsOfCalls(rows)]) : []) {
+      if (!isRefused(answer, ELSEWHERE)) break;
+      const selected: readonly Change[] = [{ kind: 'leaf.select', turnId: leaf }, ...changes];
+      answer = yield* this.#step(ask, commitId, selected, { graphRevision: this.#revision }, built);
+      if ('receipt' in answer) this.#leaf = leaf;
     }
-    this.#learn(answer, turn, turnId, built, {
-      isRecord: record.length > 0,
-      isSummary: summary !== undefined,
-      above: parent?.turnId ?? null,
-    });
+    if (turn === undefined && isRefused(answer, ['no_turn'])) return yield* this.#commitAtLeaf(pack);
+    if (summary && isRefused(answer, UNCOVERED)) {
+      answer = yield* this.#step(ask, commitId, [...record, ...appends], this.#expectOf(parent, false), built);
+      const row = turn?.covering?.summary;
+      if ('receipt' in answer && row) this.#note('summary_without_prefix', row);
+    }
+    if ('receipt' in answer || ask === 'commit') {
+      this.#learn(answer, turn, turnId, built, {
+        isRecord: record.length > 0,
+        isSummary: summary !== undefined,
+        above: parent?.turnId ?? null,
+      });
+    }
+    return answer;
+  }
+
+  /** Rows of the root, which takes none once there are turns: the file was cut, or edited. They go on at the active leaf. */
+  *#commitAtLeaf({ rows, built, number }: Pack): Generator<CommitStep, Answer, Answer> {
+    const turnId = this.#id('turn', this.#keyOf(rows[0] as Row), String(number));
+    const appends = built.map(({ message }) => appendOf(message, turnId));
+    const changes: readonly Change[] = [{ kind: 'turn.record', turnId, origin: 'import' }, ...appends];
+    const answer = yield* this.#step('commit', this.#segmentId(rows, number), changes, undefined, built);
+    this.#learn(answer, undefined, turnId, built, { isRecord: true, isSummary: false, above: null });
     return answer;
   }
 
@@ -301,7 +429,7 @@ export class ConversationCommits {
     const metadata = { tool: TOOL, id: words.row.uuid };
     return {
       kind: 'summary.commit',
-      summaryId: this.#id('sum', words.row.key),
+      summaryId: this.#id('sum', this.#keyOf(words.row)),
       upTo,
       text: summaryText(words.value),
       metadata,
@@ -343,9 +471,28 @@ export class ConversationCommits {
     if (!leaf || turnId === undefined || turnId === this.#leaf) return;
     const commitId = this.#id('cmt', 'leaf', turnId, this.#lastCommit);
     const expect = { graphRevision: this.#revision };
-    const answer = yield* this.#step('commit', commitId, [{ kind: 'leaf.select', turnId }], expect);
+    const select: readonly Change[] = [{ kind: 'leaf.select', turnId }];
+    if (this.#isKnown && !this.#hasNews) {
+      // Who committed what is new selected the leaf, too.
+      if (this.#held) return;
+      const there = yield* this.#step('replay', commitId, select);
+      // An older copy of the file does not move the leaf back.
+      if ('receipt' in there || (yield* this.#heldRows())?.hasMore) return;
+    }
+    const answer = yield* this.#step('commit', commitId, select, expect);
     if ('refusal' in answer) this.#refuse([leaf], answer.refusal);
   }
+}
+
+/** Messages that fit one commit, of rows that stand in one turn, or at the root. */
+interface Pack {
+  readonly turn: Turn | undefined;
+  readonly rows: readonly Row[];
+  readonly loaded: readonly LoadedRow[];
+  readonly built: readonly BuiltMessage[];
+  readonly number: number;
+  /** True where a turn begins with it. */
+  readonly isStart: boolean;
 }
 
 interface HangsOn {

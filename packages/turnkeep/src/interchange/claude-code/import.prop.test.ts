@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../core/json.ts';
 import { importClaudeCode } from './import.ts';
-import { bytesOf, jsonl, MemoryTarget, SessionWriter, sorted } from './session.testkit.ts';
+import { bytesOf, jsonl, MemoryTarget, SESSION, SessionWriter, sorted } from './session.testkit.ts';
 
 const write = new SessionWriter();
 
@@ -99,7 +99,7 @@ function rowOf({ kind, id, parent, which }: Draw, before: readonly JsonObject[])
     case 'summary':
       return write.summary(id, parent, which === 0 ? ' ' : `summary ${which}`);
     case 'nameless':
-      return { type: which === 0 ? 'custom-title' : 'mode', customTitle: `title ${which}`, sessionId: 's', which };
+      return { type: which === 0 ? 'custom-title' : 'mode', customTitle: `title ${which}`, sessionId: SESSION, which };
     default:
       return before[which] ?? write.user(id, parent, 'again');
   }
@@ -167,17 +167,42 @@ test('a session whose parents stand before their children may be imported as it 
   );
 });
 
-test('a session that grows in any order ends: where no row is refused, each is there once', async () => {
-  const cuts = fc.array(fc.nat({ max: 24 }), { maxLength: 4 });
+/** The stages of a file: how it grew, or where it was cut, lost lines, or came as an older copy. */
+const grown = fc.array(fc.nat({ max: 24 }), { maxLength: 4 }).map((ends): readonly Stage[] => {
+  return [...ends.sort((left, right) => left - right)].map((end) => (rows) => rows.slice(0, end));
+});
+const changed = fc.array(
+  fc.oneof(
+    fc.tuple(fc.nat({ max: 24 }), fc.nat({ max: 24 })).map(([from, to]): Stage => (rows) => rows.slice(from, to)),
+    fc.array(fc.nat({ max: 24 }), { maxLength: 5 }).map((lost): Stage => {
+      return (rows) => rows.filter((_, at) => !lost.includes(at));
+    }),
+  ),
+  { maxLength: 3 },
+);
+type Stage = (rows: readonly JsonObject[]) => readonly JsonObject[];
+
+test.each([
+  ['grows', grown],
+  ['is cut, loses lines, or comes as an older copy', changed],
+])('a session that %s, in any order, is there once, and nothing of it is refused', async (_, stagesOf) => {
   await fc.assert(
-    fc.asyncProperty(session, cuts, async (rows, ends) => {
+    fc.asyncProperty(session, stagesOf, fc.nat({ max: 24 }), async (rows, stages, last) => {
       const target = new MemoryTarget();
-      const refused: unknown[] = [];
-      for (const end of [...ends.sort((left, right) => left - right), rows.length])
-        refused.push(...(await importClaudeCode(target, bytesOf(jsonl(rows.slice(0, end))))).refused);
-      const report = await importClaudeCode(target, bytesOf(jsonl(rows)));
-      if (refused.length + report.refused.length > 0) return;
-      expect(await target.rows(report.conversations[0]?.conversationId ?? '')).toEqual(sorted(kept(rows)));
+      const files = [...stages.map((stage) => stage(rows)), rows, rows.slice(0, last)];
+      const ids = new Set<string>();
+      for (const file of files) {
+        const report = await importClaudeCode(target, bytesOf(jsonl(file)));
+        expect(report.refused).toEqual([]);
+        for (const { conversationId } of report.conversations) ids.add(conversationId);
+      }
+      const there = (await Promise.all([...ids].map((id) => target.rows(id)))).flat();
+      expect([...new Set(there)].sort()).toEqual([...new Set(sorted(rows))].sort());
+      const named = there.filter((row) => row.includes('"uuid"'));
+      expect(named).toHaveLength(new Set(named).size);
+      const before = await target.backend.feed('imports', 0, 1e6);
+      for (const file of files) await importClaudeCode(target, bytesOf(jsonl(file)));
+      expect(await target.backend.feed('imports', 0, 1e6)).toEqual(before);
     }),
     { numRuns: 300 },
   );

@@ -4,7 +4,7 @@ import { assertChecked, assertObject } from '../../ledger/given.ts';
 import { Namespace } from '../../ledger/namespace.ts';
 import { bufferedSource } from '../byte-source.ts';
 import type { ConversationReport, FileReport, ImportReport, LeftFile, Refusal } from '../report.ts';
-import { assertGoesOn, holdsCommit, send } from '../target.ts';
+import { assertGoesOn, holdsCommit, replayOf, send } from '../target.ts';
 import { namespaceTarget } from '../namespace-target.ts';
 import type { ImportTarget } from '../target.ts';
 import { openFile } from '../../platform/byte-source.ts';
@@ -16,6 +16,7 @@ import { conversationIdOf, conversationsOf } from './conversation.ts';
 import type { ConversationSource, ParentSession } from './conversation.ts';
 import { assertSource, IMPORT_CHECKS, PLAN_CHECKS } from './given.ts';
 import type { ImportOptions, PlanOptions } from './given.ts';
+import { heldRows } from './held.ts';
 import { isBookkeeping } from './row.ts';
 import { readSessionFile, SourceChanged } from './session-file.ts';
 import type { SessionFile } from './session-file.ts';
@@ -47,7 +48,7 @@ export async function* planClaudeCode(
   const run = new ImportRun(options.namespace, options);
   for await (const { source: conversation, commits, account } of run.conversations(source)) {
     const store = new PredictedStore();
-    const steps = run.stepsOf(conversation, commits.steps(0));
+    const steps = run.stepsOf(conversation, commits.steps(undefined));
     for (let next = await steps.next(); !next.done;) {
       const { ask, commit, rows, messages } = next.value;
       if (ask === 'commit') {
@@ -79,11 +80,11 @@ export async function importClaudeCode(
   const run = new ImportRun(target.namespace, options);
   for await (const { source: conversation, commits, account } of run.conversations(source)) {
     const head = await target.head(conversation.conversationId);
-    const steps = run.stepsOf(conversation, commits.steps(head?.graphRevision ?? 0));
+    const steps = run.stepsOf(conversation, commits.steps(head));
     for (let next = await steps.next(); !next.done;) {
-      const answer = await answerOf(target, next.value, options.signal);
-      if ('receipt' in answer) {
-        account.add(next.value.messages, answer.receipt.replayed);
+      const answer = await answerOf(target, conversation, next.value, options.signal);
+      if ('receipt' in answer || next.value.ask === 'counts') {
+        account.add(next.value.messages, !('receipt' in answer) || answer.receipt.replayed);
         run.progress(next.value);
       }
       next = await steps.next(answer);
@@ -92,8 +93,25 @@ export async function importClaudeCode(
   return run.report();
 }
 
-async function answerOf(target: ImportTarget, step: CommitStep, signal: AbortSignal | undefined): Promise<Answer> {
-  return step.ask === 'commit' ? send(target, step.commit, signal) : { holds: await holdsCommit(target, step.commit) };
+async function answerOf(
+  target: ImportTarget,
+  source: ConversationSource,
+  step: CommitStep,
+  signal: AbortSignal | undefined,
+): Promise<Answer> {
+  assertGoesOn(signal);
+  switch (step.ask) {
+    case 'commit':
+      return send(target, step.commit, signal);
+    case 'replay':
+      return replayOf(target, step.commit);
+    case 'holds':
+      return { holds: await holdsCommit(target, step.commit) };
+    case 'rows':
+      return { held: target.messages && (await heldRows(source, target.messages(source.conversationId))) };
+    default:
+      return { holds: true };
+  }
 }
 
 /** A conversation at work. */

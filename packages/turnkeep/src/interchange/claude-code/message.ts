@@ -4,14 +4,14 @@ import { LIMITS } from '../../core/limits.ts';
 import { callsOf } from '../../core/message.ts';
 import type { NewMessage, Part } from '../../core/message.ts';
 import { equalJson } from '../equal.ts';
-import { depthOf, textAt } from '../../core/exact.ts';
+import { depthOf, parseExact, textAt } from '../../core/exact.ts';
 import type { JsonPath } from '../../core/exact.ts';
 import { fitMessage, joined, messageBytes, valueAt } from '../fit.ts';
 import { importedId } from '../ids.ts';
 import { blockOfPart, partOfBlock } from './part.ts';
 import { isClientMade, isObject, pairIn, textOf } from './row.ts';
 import type { Row } from './row.ts';
-import { isWholeIn, MAX_ROW_DEPTH } from './session-file.ts';
+import { contentDigest, isWholeIn, MAX_ROW_DEPTH } from './session-file.ts';
 import type { LoadedRow } from './session-file.ts';
 
 /** The kind of an opaque part that holds a row's own text, where its value would not come back. */
@@ -44,6 +44,8 @@ export interface MessageContext {
   readonly unpaired: ReadonlyMap<Row, ReadonlySet<string>>;
   /** The turn in which the store has a call that a row answers; nothing where it comes with the row. */
   readonly turnOfCall: (row: Row, callId: string) => string | undefined;
+  /** What names the row in the store. */
+  readonly keyOf: (row: Row) => string;
 }
 
 /** A row's parts and what is kept beside them. */
@@ -210,7 +212,6 @@ function eachLongText(value: Json | undefined, path: JsonPath, visit: (text: str
 
 /** The row that was kept, from what is beside the parts and the parts. */
 function rowFrom(kept: KeptRow, parts: readonly Part[]): Json {
-  if (kept.text !== undefined) return JSON.parse(kept.text) as Json;
   if (kept.content === 'none') return blockOfPart(parts[0] as Part);
   const row = kept.row ?? {};
   const [first] = parts;
@@ -331,6 +332,11 @@ function partsApart(whole: NewMessage, cuts: readonly number[]): readonly NewMes
 /** What the importer calls this tool, in metadata and origins. */
 export const TOOL = 'claude-code';
 
+/** The id of the message that begins with a row. */
+export function messageIdOf(conversationId: string, key: string): string {
+  return importedId('msg', conversationId, key);
+}
+
 function messageOf(group: readonly Piece[], context: MessageContext): NewMessage {
   const [first] = group as readonly [Piece];
   const { row, value } = first.loaded;
@@ -339,7 +345,7 @@ function messageOf(group: readonly Piece[], context: MessageContext): NewMessage
   const rows = group.map((piece) => piece.kept as unknown as Json);
   const ids = group.flatMap((piece) => idsOf(piece.loaded));
   return {
-    messageId: importedId('msg', context.conversationId, row.key),
+    messageId: messageIdOf(context.conversationId, context.keyOf(row)),
     role: roleOf(first.loaded),
     parts: group.flatMap((piece) => piece.parts),
     ...authorOf(first.loaded),
@@ -394,6 +400,18 @@ export function rowsOfMessages(messages: readonly NewMessage[]): readonly Json[]
     });
 }
 
+/** The digest of each row that a message was made of; nothing where it is none of these, or goes on in other messages. */
+export function rowDigests({ metadata, parts }: NewMessage): readonly string[] | undefined {
+  if (textOf(metadata, 'tool') !== TOOL || !isObject(metadata) || metadata['continued'] !== undefined) return undefined;
+  const kept = (metadata['rows'] ?? []) as unknown as readonly KeptRow[]; // as messageOf wrote them
+  if (kept.length === 0 || kept.reduce((sum, row) => sum + row.parts, 0) !== parts.length) return undefined;
+  return eachRow(kept, parts).map(({ row, own }) => {
+    const text = textOfRow(row, own);
+    if (text !== undefined) return contentDigest({ ...parseExact(text), text });
+    return contentDigest({ value: rowFrom(row, own), inexact: [], hasRepeatedKeys: false, depth: 0, text: '' });
+  });
+}
+
 function groupedBy(
   messages: readonly NewMessage[],
   keyOf: (message: NewMessage) => string | undefined,
@@ -413,12 +431,29 @@ function partsBefore(message: NewMessage): number {
 }
 
 function rowsFrom(kept: readonly KeptRow[], parts: readonly Part[]): readonly Json[] {
+  return eachRow(kept, parts).map(({ row, own }) => {
+    const text = textOfRow(row, own);
+    return text === undefined ? rowFrom(row, own) : (JSON.parse(text) as Json);
+  });
+}
+
+interface RowWithParts {
+  readonly row: KeptRow;
+  readonly own: readonly Part[];
+}
+
+function eachRow(kept: readonly KeptRow[], parts: readonly Part[]): readonly RowWithParts[] {
   let at = 0;
   return kept.map((row) => {
     const own = parts.slice(at, at + row.parts);
     at += row.parts;
-    if (row.content === 'none' && own[0]?.type === 'opaque' && own[0].kind === ROW_TEXT)
-      return JSON.parse(own[0].value as string) as Json;
-    return rowFrom(row, own);
+    return { row, own };
   });
+}
+
+/** The row's own text, where that was kept. */
+function textOfRow(row: KeptRow, own: readonly Part[]): string | undefined {
+  const [first] = own;
+  const isText = row.content === 'none' && first?.type === 'opaque' && first.kind === ROW_TEXT;
+  return row.text ?? (isText ? (first.value as string) : undefined);
 }

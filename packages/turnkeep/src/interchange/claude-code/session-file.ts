@@ -255,7 +255,7 @@ function titleIn(type: string, value: JsonObject): readonly [string | undefined,
 }
 
 /** Equal for records of equal content, whatever the order of keys; by its text where the value does not say all of it. */
-function contentDigest(record: ExactJson & { readonly text: string }): string {
+export function contentDigest(record: ExactJson & { readonly text: string }): string {
   return sha256(isWholeIn(record) ? canonical(record.value) : record.text);
 }
 

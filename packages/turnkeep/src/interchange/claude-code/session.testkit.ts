@@ -188,7 +188,11 @@ export class MemoryTarget implements ImportTarget {
   }
 
   /** Every message once, whatever branch it stands on. */
-  async messages(conversationId: string): Promise<readonly Message[]> {
+  async *messages(conversationId: string): AsyncGenerator<Message> {
+    yield* await this.all(conversationId);
+  }
+
+  async all(conversationId: string): Promise<readonly Message[]> {
     const found = new Map<string, Message>();
     for (const leaf of [null, ...(await this.graph(conversationId)).map((turn) => turn.turnId)]) {
       for (const message of await this.path(conversationId, leaf)) found.set(message.messageId, message);
@@ -198,7 +202,7 @@ export class MemoryTarget implements ImportTarget {
 
   /** The rows that the stored messages give back, in one order. */
   async rows(conversationId: string): Promise<readonly string[]> {
-    return sorted(rowsOfMessages(await this.messages(conversationId)));
+    return sorted(rowsOfMessages(await this.all(conversationId)));
   }
 }
 
