@@ -20,11 +20,20 @@ export function namespaceTarget(namespace: Namespace): ImportTarget {
   };
 }
 
-/** A conversation's own messages by its log: a path would leave the other branches out. */
+/** Messages that are held at once: one may have 14 MB. */
+const PAGE = 32;
+
+/** A conversation's own messages: those of the active path page by page, those of the other branches by the log. */
 async function* messagesOf(conversation: Conversation): AsyncGenerator<StoredMessage> {
+  const seen = new Set<string>();
+  for await (const message of conversation.read({ pageSize: PAGE, damaged: 'mark' })) {
+    if (message.conversationId !== conversation.id) continue;
+    seen.add(message.messageId);
+    yield message;
+  }
   for await (const { events } of conversation.watch({ untilNow: true })) {
     for (const event of events) {
-      if (event.kind !== 'message.append' || 'noop' in event) continue;
+      if (event.kind !== 'message.append' || 'noop' in event || seen.has(event.messageId)) continue;
       const { messageId, turnId, sequence } = event;
       const answer = await conversation.message(messageId);
       if (answer.status === 'found_verified') yield answer.message;
