@@ -54,6 +54,15 @@ test.each(['sqlite:', 'journal:'])(
   },
 );
 
+test('an older copy of a session that has grown is there already', async () => {
+  const folder = temporaryFolder();
+  const store = ['--store', `sqlite:${join(folder, 'store.db')}`];
+  await cli(['import', sessionFile(folder, sessionLines()), ...store]);
+  const { code, stdout } = await cli(['import', sessionFile(folder, sessionLines().slice(0, 1)), ...store]);
+  expect(code).toBe(EXIT.ok);
+  expect(stdout).toContain('all of it there already');
+});
+
 test('a damaged file is imported as far as it is whole, and the damage is told with its place', async () => {
   const folder = temporaryFolder();
   const store = ['--store', `sqlite:${join(folder, 'store.db')}`];
@@ -76,9 +85,20 @@ test('a folder without a session and a file of another kind are 3', async () => 
   const { code, stdout } = await cli(['import', join(folder, 'empty'), '--store', 'memory:']);
   expect(code).toBe(EXIT.notFound);
   expect(stdout).toContain('no session of Claude Code was found');
-  const other = join(folder, 'other.jsonl');
-  writeFileSync(other, '{"a":1}\n');
-  expect((await cli(['import', other, '--store', 'memory:'])).code).not.toBe(EXIT.ok);
+  for (const text of ['{"a":1}\n', 'Dear diary,\nno JSON here\n', '', '\u0000\u0001', '[]\n']) {
+    const other = join(folder, 'other.jsonl');
+    writeFileSync(other, text);
+    expect((await cli(['import', other, '--store', 'memory:'])).code).toBe(EXIT.notFound);
+    const beside = await cli(['import', other, sessionFile(folder, sessionLines()), '--store', 'memory:']);
+    expect(beside.code).toBe(EXIT.notFound);
+  }
+});
+
+test('a session file in a folder of which nothing is whole is damage', async () => {
+  const folder = temporaryFolder();
+  sessionFile(folder, sessionLines());
+  writeFileSync(join(folder, 'torn.jsonl'), '{"type":"user","uuid":"1","mess');
+  expect((await cli(['import', folder, '--store', 'memory:'])).code).toBe(EXIT.damage);
 });
 
 test('the demonstration runs on the bundled session and fits a screen', async () => {

@@ -47,14 +47,16 @@ function progressText({ file, filesDone, files, messages }: ImportProgress): str
 
 /**
  * Damage if anything was not taken as it should be, a failure if what could not be read was all there is; not found if a
- * path that was named holds nothing to take.
+ * path that was named holds nothing to take: what is no session is not a damaged one.
  */
 function exitCodeOf(report: ImportReport, paths: readonly string[]): ExitCode {
   const { refused, files, ignored, unread, conversations } = report;
   if (unread.length > 0) return conversations.length > 0 ? EXIT.damage : EXIT.failure;
-  if (refused.length > 0 || files.some(({ damage }) => damage.length > 0)) return EXIT.damage;
-  const isNamed = ignored.some(({ file }) => paths.includes(file));
-  return isNamed || conversations.length === 0 ? EXIT.notFound : EXIT.ok;
+  if (conversations.length === 0) return EXIT.notFound;
+  const none = new Set(ignored.map(({ file }) => file).filter((file) => paths.includes(file)));
+  const isDamaged = files.some(({ file, damage }) => damage.length > 0 && !none.has(file));
+  if (refused.length > 0 || isDamaged) return EXIT.damage;
+  return none.size > 0 ? EXIT.notFound : EXIT.ok;
 }
 
 const SHOWN = 20;
