@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
@@ -17,10 +17,22 @@ export interface Ended {
 
 const MAIN = join(import.meta.dirname, 'main.js');
 
-/** Starts the compiled program with nothing of this process's environment that it would heed. */
-export function startCli(args: readonly string[], env: { readonly [name: string]: string } = {}): ChildProcess {
+/**
+ * Starts the compiled program with nothing of this process's environment that it would heed.
+ *
+ * @param output A file to print to instead of a pipe.
+ */
+export function startCli(
+  args: readonly string[],
+  env: { readonly [name: string]: string } = {},
+  input: 'ignore' | 'pipe' = 'ignore',
+  output?: string,
+): ChildProcess {
   const { PATH = '' } = process.env;
-  return spawn(process.execPath, [MAIN, ...args], { env: { PATH, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+  const stdout = output === undefined ? ('pipe' as const) : openSync(output, 'w');
+  const child = spawn(process.execPath, [MAIN, ...args], { env: { PATH, ...env }, stdio: [input, stdout, 'pipe'] });
+  if (typeof stdout === 'number') closeSync(stdout);
+  return child;
 }
 
 /** Lines of progress come where work takes long, which is a matter of the machine. */

@@ -1,11 +1,17 @@
 import type { Command } from 'commander';
+import type { AnswerCommandOptions } from './commands/answer.ts';
+import type { AttachmentGetOptions } from './commands/attachment.ts';
+import type { EraseOptions } from './commands/erase.ts';
 import type { ImportOptions } from './commands/import.ts';
+import type { InterruptsOptions } from './commands/interrupts.ts';
 import type { LsOptions } from './commands/ls.ts';
+import type { MemoriesOptions } from './commands/memories.ts';
 import type { MaintainOptions } from './commands/maintain.ts';
 import type { ShowOptions } from './commands/show.ts';
 import type { TreeCommandOptions } from './commands/tree.ts';
 import type { SearchCommandOptions } from './commands/search.ts';
 import type { TasksOptions } from './commands/tasks.ts';
+import type { UsageOptions } from './commands/usage.ts';
 import type { ExitCode } from './exit-codes.ts';
 import { oneOf, wholeNumber, withCommonOptions } from './options.ts';
 import type { CommonOptions, Shell } from './shell.ts';
@@ -19,6 +25,12 @@ export function addCommands(program: Command, shell: Shell, settle: (code: ExitC
     addTree,
     addSearch,
     addTasks,
+    addInterrupts,
+    addAnswer,
+    addMemories,
+    addUsage,
+    addAttachment,
+    addErase,
     addVerify,
     addMaintain,
     addDoctor,
@@ -116,6 +128,111 @@ const addTasks: Add = (program, shell, settle) => {
     .action(async (conversation: string | undefined, _own: object, self: Command) => {
       const { runTasks } = await import('./commands/tasks.ts');
       settle(await runTasks(shell, conversation, self.optsWithGlobals<TasksOptions>()));
+    });
+};
+
+const addInterrupts: Add = (program, shell, settle) => {
+  command(program, 'interrupts', 'List the questions that turns wait on; of a turn, all that it asked.', [
+    'turnkeep interrupts',
+    "turnkeep interrupts --json | jq -r '.interrupts[].interruptId'",
+  ])
+    .argument('[conversation]', 'its id, as ls shows it')
+    .option('--turn <turn>', 'with a conversation: all that this turn asked, answered or not')
+    .action(async (conversation: string | undefined, _own: object, self: Command) => {
+      const { runInterrupts } = await import('./commands/interrupts.ts');
+      settle(await runInterrupts(shell, conversation, self.optsWithGlobals<InterruptsOptions>()));
+    });
+};
+
+const addAnswer: Add = (program, shell, settle) => {
+  command(
+    program,
+    'answer',
+    'Answer an interrupt. The first answer stands; another one that comes later ends with 5.',
+    ["turnkeep answer INTERRUPT 'Yes, refund it' --by ada", `turnkeep answer INTERRUPT '{"approved":true}' --value`],
+  )
+    .argument('<interrupt>', 'its id, as interrupts shows it')
+    .argument('<response>', 'the answer: a text, or with --value any JSON')
+    .option('--value', 'the response is JSON')
+    .option('--by <id>', 'who answers (default: $USER)')
+    .option('--conversation <id>', 'the conversation that asks, where several have such an interrupt')
+    .action(async (interrupt: string, response: string, _own: object, self: Command) => {
+      const { runAnswer } = await import('./commands/answer.ts');
+      settle(await runAnswer(shell, interrupt, response, self.optsWithGlobals<AnswerCommandOptions>()));
+    });
+};
+
+const addMemories: Add = (program, shell, settle) => {
+  command(program, 'memories', 'List the memories of the namespace, oldest first, or those that answer a query best.', [
+    'turnkeep memories --subject ada',
+    "turnkeep memories 'which port' --json",
+  ])
+    .argument('[query]', 'words; the best memory comes first')
+    .option('--type <type>', 'only those of a type')
+    .option('--subject <id>', 'only those about a person')
+    .option('--limit <n>', 'the newest, or with a query the best (default: 10)', wholeNumber('--limit', 1))
+    .action(async (query: string | undefined, _own: object, self: Command) => {
+      const { runMemories } = await import('./commands/memories.ts');
+      settle(await runMemories(shell, query, self.optsWithGlobals<MemoriesOptions>()));
+    });
+};
+
+const addUsage: Add = (program, shell, settle) => {
+  command(
+    program,
+    'usage',
+    'Sum up what model calls used: of the namespace, a conversation or a turn; by model or by day.',
+    ['turnkeep usage --days --from 2026-11-01', 'turnkeep usage CONVERSATION --json'],
+  )
+    .argument('[conversation]', 'its id, as ls shows it; its sub-agents count with it')
+    .option('--turn <turn>', 'with a conversation: only this turn')
+    .option('--days', 'by day, in UTC')
+    .option('--from <day>', 'by day, from this one on, as 2026-11-29')
+    .option('--to <day>', 'by day, up to this one')
+    .action(async (conversation: string | undefined, _own: object, self: Command) => {
+      const { runUsage } = await import('./commands/usage.ts');
+      settle(await runUsage(shell, conversation, self.optsWithGlobals<UsageOptions>()));
+    });
+};
+
+const addAttachment: Add = (program, shell, settle) => {
+  const group = command(program, 'attachment', 'Keep the bytes of files, and get them back by their digest.', [
+    'turnkeep attachment put photo.png',
+    'turnkeep attachment get DIGEST > photo.png',
+  ]);
+  command(group, 'put', 'Keep the bytes of a file; print the digest by which a message refers to them.', [
+    'turnkeep attachment put photo.png',
+    'tar c notes | turnkeep attachment put - --json',
+  ])
+    .argument('<file>', 'a file, or - for standard input')
+    .action(async (file: string, _own: object, self: Command) => {
+      const { runAttachmentPut } = await import('./commands/attachment.ts');
+      settle(await runAttachmentPut(shell, file, self.optsWithGlobals<CommonOptions>()));
+    });
+  command(group, 'get', 'Write the bytes of an attachment to standard output, or to a new file.', [
+    'turnkeep attachment get DIGEST > photo.png',
+    'turnkeep attachment get DIGEST --output photo.png',
+  ])
+    .argument('<digest>', 'the SHA-256 of the bytes, as put prints it')
+    .option('--output <file>', 'a file that is not there yet')
+    .action(async (digest: string, _own: object, self: Command) => {
+      const { runAttachmentGet } = await import('./commands/attachment.ts');
+      settle(await runAttachmentGet(shell, digest, self.optsWithGlobals<AttachmentGetOptions>()));
+    });
+};
+
+const addErase: Add = (program, shell, settle) => {
+  command(program, 'erase', 'Erase a conversation, or all that a person owns and wrote. It cannot be undone.', [
+    'turnkeep erase CONVERSATION --yes',
+    'turnkeep erase --subject ada --yes && turnkeep maintain',
+  ])
+    .argument('[conversation]', 'its id, as ls shows it')
+    .option('--subject <id>', 'a person: their conversations, their messages elsewhere, the memories about them')
+    .option('--reason <code>', 'kept with what is erased, as gdpr_request')
+    .option('--yes', 'without it nothing is erased')
+    .action(async (conversation: string | undefined, _own: object, self: Command) => {
+      const { runErase } = await import('./commands/erase.ts');
+      settle(await runErase(shell, conversation, self.optsWithGlobals<EraseOptions>()));
     });
 };
 

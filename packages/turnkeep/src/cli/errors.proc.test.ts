@@ -9,7 +9,10 @@ import { cli, endOf, fillKiln, startCli, storeWith, temporaryFolder, textParts }
 import { EXIT, exitCodeOf } from './exit-codes.ts';
 import { failureOf } from './failure.ts';
 
-const COMMANDS = ['import', 'ls', 'show', 'tree', 'search', 'tasks', 'verify', 'maintain', 'doctor', 'demo'];
+const COMMANDS =
+  'import ls show tree search tasks interrupts answer memories usage attachment erase verify maintain doctor demo'.split(
+    ' ',
+  );
 
 test('help of the program and of every command ends well and shows an example', async () => {
   const all = await cli(['--help']);

@@ -17,6 +17,7 @@ const LINE_COLUMNS = 2_000;
 
 const HINTS: Partial<Record<ErrorCode, string>> = {
   conversation_not_found: 'turnkeep ls shows the conversations; --namespace and --store say where it looks.',
+  no_interrupt: 'turnkeep interrupts shows what turns wait on.',
   no_turn: 'turnkeep tree CONVERSATION shows its turns.',
   bad_cursor: 'Start again without --after.',
   corrupt: 'turnkeep verify lists everything that is damaged.',
@@ -35,9 +36,38 @@ const RETRY_HINTS: Record<Retry, string | undefined> = {
   ask_outcome: 'Run the same command again to learn it.',
 };
 
-/** Whatever was thrown, as a failure: ours by its code, anything else as a mistake of the program. */
+/** A file, or standard output, that could not be opened, read or written: not a mistake of the program. */
+export class FileFailure extends Error {
+  readonly path: string;
+  readonly code: string;
+
+  constructor(path: string, cause: unknown) {
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'UNKNOWN';
+    super(FILE_REASONS[code] ?? `it cannot be used (${code})`, { cause });
+    this.path = path;
+    this.code = code;
+  }
+}
+
+const FILE_REASONS: { readonly [code: string]: string } = {
+  EACCES: 'permission is denied',
+  EEXIST: 'there is such a file already',
+  EISDIR: 'it is a folder',
+  ENOENT: 'there is no such file or folder',
+  ENOSPC: 'no space is left',
+};
+
+/** Whatever was thrown, as a failure: ours by its code, a file's by its path, anything else as a mistake of the program. */
 export function failureOf(error: unknown): Failure {
+  if (error instanceof FileFailure) return fileFailure(error);
   return isTurnkeepError(error) ? ourFailure(error) : internalFailure(error);
+}
+
+function fileFailure({ path, code, message: reason }: FileFailure): Failure {
+  // Nothing of the system is wrong: a path is.
+  const exitCode = code === 'ENOENT' || code === 'EEXIST' ? EXIT.usage : EXIT.failure;
+  const json = { error: { code: 'file_unavailable', details: { path, reason }, retry: 'never' } } as const;
+  return { line: oneLine(`${path}: ${reason} [file_unavailable]`), json, exitCode };
 }
 
 function ourFailure(error: TurnkeepError): Failure {

@@ -34,6 +34,7 @@ for (const [signal, code] of [
 const shell: Shell = {
   out: new Output(process.stdout, process.env),
   progress: new Progress(process.stderr, monotonicNow, isJson),
+  input: () => process.stdin,
   env: process.env,
   signal: stopping.signal,
 };

@@ -1,5 +1,6 @@
 import pc from 'picocolors';
 import { jsonText } from './json-text.ts';
+import { FileFailure } from './failure.ts';
 import { clip, safeLine } from './terminal-text.ts';
 
 /** What the output needs of a stream: `process.stdout` and `process.stderr` are such. */
@@ -33,7 +34,7 @@ export class Output {
     this.colors = pc.createColors(wantsColors(stream, env));
     this.columns = stream.isTTY === true ? (stream.columns ?? 80) : undefined;
     stream.on('error', (error: NodeJS.ErrnoException) => {
-      this.#failure = error.code === 'EPIPE' ? new OutputClosed() : error;
+      this.#failure = failureOfWriting(error);
     });
   }
 
@@ -56,19 +57,29 @@ export class Output {
     if (this.#buffer.length >= BUFFER_UNITS) await this.flush();
   }
 
+  /** Bytes as they are, behind what was printed. They are for a file or a program: a terminal may obey them. */
+  async bytes(data: Uint8Array): Promise<void> {
+    await this.flush();
+    await this.#send(data);
+  }
+
   /** Hands everything over to the system. */
   async flush(): Promise<void> {
     if (this.#failure) throw this.#failure;
     const text = this.#buffer;
     this.#buffer = '';
-    if (text === '') return;
+    if (text !== '') await this.#send(text);
+  }
+
+  async #send(data: string | Uint8Array): Promise<void> {
     await new Promise<void>((resolve, reject) => {
-      this.#stream.write(text, (error) => {
-        if (!error) return resolve();
-        return reject((error as NodeJS.ErrnoException).code === 'EPIPE' ? new OutputClosed() : error);
-      });
+      this.#stream.write(data, (error) => (error ? reject(failureOfWriting(error)) : resolve()));
     });
   }
+}
+
+function failureOfWriting(error: NodeJS.ErrnoException): Error {
+  return error.code === 'EPIPE' ? new OutputClosed() : new FileFailure('standard output', error);
 }
 
 function wantsColors(stream: OutputStream, env: Environment): boolean {

@@ -12,6 +12,8 @@ import type { StorePlace } from './store-place.ts';
 export interface Shell {
   readonly out: Output;
   readonly progress: Progress;
+  /** Standard input, to be read once. */
+  readonly input: () => AsyncIterable<Uint8Array>;
   readonly env: Environment;
   readonly signal: AbortSignal;
 }
