@@ -181,7 +181,8 @@ export class ConversationCommits {
     const rows = all.slice(start, end);
     if (!(yield* this.#segment('replay', turn, rows, start === 0))) return end;
     const known = yield* this.#knownEnd(all, start, end);
-    if (known !== undefined && !(yield* this.#segment('replay', turn, all.slice(start, known), start === 0))) return known;
+    if (known !== undefined && !(yield* this.#segment('replay', turn, all.slice(start, known), start === 0)))
+      return known;
     const held = yield* this.#heldRows();
     const there = held ? rows.filter((row) => held.messageOf.has(row)) : [];
     yield* this.#countHeld(turn, there);

@@ -173,7 +173,11 @@ const grown = fc.array(fc.nat({ max: 24 }), { maxLength: 4 }).map((ends): readon
 });
 const changed = fc.array(
   fc.oneof(
-    fc.tuple(fc.nat({ max: 24 }), fc.nat({ max: 24 })).map(([from, to]): Stage => (rows) => rows.slice(from, to)),
+    fc.tuple(fc.nat({ max: 24 }), fc.nat({ max: 24 })).map(
+      ([from, to]): Stage =>
+        (rows) =>
+          rows.slice(from, to),
+    ),
     fc.array(fc.nat({ max: 24 }), { maxLength: 5 }).map((lost): Stage => {
       return (rows) => rows.filter((_, at) => !lost.includes(at));
     }),

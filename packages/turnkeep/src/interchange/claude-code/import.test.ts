@@ -288,9 +288,7 @@ describe('an import', () => {
         (await alone.backend.feed('imports', 0, 1e6)).length,
       );
       for (const { conversationId } of reports[0]?.conversations ?? []) {
-        expect((await target.all(conversationId)).map(inShort)).toEqual(
-          (await alone.all(conversationId)).map(inShort),
-        );
+        expect((await target.all(conversationId)).map(inShort)).toEqual((await alone.all(conversationId)).map(inShort));
       }
     });
   });
