@@ -23,7 +23,7 @@ import {
   textAt,
 } from './kept.ts';
 import { isObject, present } from './patch.ts';
-import { inputValue, leavesPrivate, resultText, standIn, urlOf } from './words.ts';
+import { inputValue, leavesPrivate, reportUnsaid, resultText, standIn, urlOf } from './words.ts';
 
 const NAME = 'ai-sdk-ui';
 
@@ -129,7 +129,10 @@ function blocksFor(part: Part, context: RenderContext): readonly JsonObject[] {
   if (part.type === 'opaque') return [part.value as JsonObject]; // a block that was read
   if (part.type === 'tool_result' && isShownWithCall(part, context)) return [];
   const block = part.type === 'tool_call' ? toolBlock(part, context.resultOf(part), context) : blockOf(part, context);
-  return [block ? exactly(block, part, NAME) : { type: 'text', text: standIn(part, context) }];
+  if (!block) return [{ type: 'text', text: standIn(part, context) }];
+  const said = exactly(block, part, NAME);
+  reportUnsaid(part, said, context);
+  return [said];
 }
 
 function isShownWithCall(result: ToolResultPart, context: RenderContext): boolean {

@@ -24,7 +24,16 @@ import {
   withMarks,
 } from './kept.ts';
 import { isObject, present } from './patch.ts';
-import { inputValue, leavesPrivate, resultText, resultWords, standIn, toolNameOf, urlOf } from './words.ts';
+import {
+  inputValue,
+  leavesPrivate,
+  reportUnsaid,
+  resultText,
+  resultWords,
+  standIn,
+  toolNameOf,
+  urlOf,
+} from './words.ts';
 
 const NAME = 'ai-sdk';
 
@@ -228,7 +237,10 @@ function blocksFor(part: Part, role: Role, message: MessageContent, context: Ren
     return [];
   }
   const block = role === 'system' && part.type !== 'text' ? undefined : blockOf(part, context);
-  return [block ? exactly(block, part, NAME) : { type: 'text', text: standIn(part, context) }];
+  if (!block) return [{ type: 'text', text: standIn(part, context) }];
+  const said = exactly(block, part, NAME);
+  reportUnsaid(part, said, context);
+  return [said];
 }
 
 /** True for the call and the result of a tool that a provider ran, where the message did not come from here. */
@@ -297,7 +309,10 @@ function outputOf(part: ToolResultPart, context: RenderContext): JsonObject {
 function innerSaid(part: Part, context: RenderContext): JsonObject {
   if (part.type === 'opaque' && part.kind.startsWith(`${NAME}.`)) return part.value as JsonObject; // a block that was read
   const block = innerBlock(part, context);
-  return block ? exactly(block, part, NAME) : { type: 'text', text: standIn(part, context) };
+  if (!block) return { type: 'text', text: standIn(part, context) };
+  const said = exactly(block, part, NAME);
+  reportUnsaid(part, said, context);
+  return said;
 }
 
 function innerBlock(part: Part, context: RenderContext = QUIET): JsonObject | undefined {

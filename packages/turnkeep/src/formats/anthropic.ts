@@ -25,7 +25,16 @@ import {
   withMarks,
 } from './kept.ts';
 import { isObject, present } from './patch.ts';
-import { deniedText, inputValue, leavesPrivate, outputText, providerFileOf, standIn, urlOf } from './words.ts';
+import {
+  deniedText,
+  inputValue,
+  leavesPrivate,
+  outputText,
+  providerFileOf,
+  reportUnsaid,
+  standIn,
+  urlOf,
+} from './words.ts';
 
 const NAME = 'anthropic';
 
@@ -168,7 +177,10 @@ function blocksFor(
   }
   if (part.type === 'opaque') return [part.value as JsonObject]; // a block that was read, or nothing that renders
   const block = isSayable(part, role) ? blockOf(part, context) : undefined;
-  return [isObject(block) ? exactly(block, part, NAME) : { type: 'text', text: standIn(part, context) }];
+  if (!isObject(block)) return [{ type: 'text', text: standIn(part, context) }];
+  const said = exactly(block, part, NAME);
+  reportUnsaid(part, said, context);
+  return [said];
 }
 
 /** Reasoning that Anthropic did not sign is refused by its API. */
@@ -189,7 +201,7 @@ function isSayable(part: Part, role: 'user' | 'assistant' | 'system'): boolean {
 function blockOf(part: Part, context: RenderContext = QUIET): Json | undefined {
   switch (part.type) {
     case 'text':
-      return present({ type: 'text', text: part.text, citations: ownCitations(part, context) });
+      return present({ type: 'text', text: part.text, citations: ownCitations(part) });
     case 'reasoning':
       if (part.redacted) return present({ type: 'redacted_thinking', data: part.signature });
       return present({ type: 'thinking', thinking: part.text, signature: part.signature });
@@ -210,10 +222,9 @@ function blockOf(part: Part, context: RenderContext = QUIET): Json | undefined {
 }
 
 /** Citations of another provider point into what Anthropic does not have. */
-function ownCitations({ citations }: TextPart, context: RenderContext): readonly Json[] | undefined {
-  if (!citations || citations.every((one) => isObject(one) && typeof one['cited_text'] === 'string')) return citations;
-  context.leave('citations', 'private');
-  return undefined;
+function ownCitations({ citations }: TextPart): readonly Json[] | undefined {
+  const isOwn = citations?.every((one) => isObject(one) && typeof one['cited_text'] === 'string');
+  return isOwn ? citations : undefined;
 }
 
 /** Anthropic takes an object as input; any other value becomes the one member of one. */

@@ -41,9 +41,9 @@ export interface Rendering {
 export interface LeftOut {
   /** The message's place in the list that was rendered. */
   readonly message: number;
-  /** The kind of what was left out: a part's type, an opaque part's kind, `metadata`. */
+  /** The kind of what was left out: a part's type, an opaque part's kind, `metadata`, `citations`, `phase`, `file.name`, a result's `status`. */
   readonly what: string;
-  /** `private`: it means something to its provider only. `stand_in`: a line of text stands in its place. */
+  /** `private`: it means something to its provider only, or this one has no place for it. `stand_in`: a line of text stands in its place. */
   readonly why: 'private' | 'stand_in';
 }
 
@@ -64,6 +64,8 @@ export interface Codec {
   /** `undefined` where the message is nothing that is known. */
   parse(native: JsonObject): NewMessage | undefined;
   render(message: MessageContent, context: RenderContext): readonly JsonObject[];
+  /** The messages of a list, where what one of them is depends on the others. Absent: it never does. */
+  settle?(messages: readonly NewMessage[], pairs: Pairing): readonly NewMessage[];
 }
 
 /** For a part that is rendered by itself, to see what it says. */
@@ -83,7 +85,10 @@ export function alone(message: MessageContent): RenderContext {
 export function formatOf(codec: Codec): Format {
   return {
     name: codec.name,
-    parse: (messages) => listOf(messages).map((native) => parseOne(codec, native)),
+    parse(messages) {
+      const parsed = listOf(messages).map((native) => parseOne(codec, native));
+      return codec.settle?.(parsed, pairing(parsed)) ?? parsed;
+    },
     render(messages, options = {}) {
       assertMessages(messages);
       assertOptions(options);
@@ -202,7 +207,8 @@ function withOwnParts(message: MessageContent): MessageContent {
   return { ...message, parts: message.parts.map((part) => ({ ...part })) };
 }
 
-type Pairing = Pick<RenderContext, 'callOf' | 'resultOf'>;
+/** Which call a result answers, and the other way round. */
+export type Pairing = Pick<RenderContext, 'callOf' | 'resultOf'>;
 
 /**
  * An id may come again in a later turn: a result answers the last call of its id before it, if that one has no result yet. One

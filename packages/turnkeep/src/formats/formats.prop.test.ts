@@ -168,12 +168,19 @@ test.each(Object.values(FORMATS))('what $name reads can be rendered for every ot
 /** A part of each kind, whose every text is a word of its own: `w1`, `w2`, … where `W` stands. */
 const part = fc.constantFrom<Json>(
   { type: 'text', text: 'W' },
+  { type: 'text', text: 'W', citations: [{ type: 'url_citation', url: 'W' }] },
+  { type: 'text', text: 'W', citations: [{ type: 'char_location', cited_text: 'W' }], phase: 'W' },
   { type: 'refusal', text: 'W' },
   { type: 'reasoning', text: 'W' },
   { type: 'reasoning', text: 'W', signature: 'signed' },
   { type: 'data', name: 'note', data: { x: 'W' } },
   { type: 'source', sourceId: 'W', url: 'https://example.test/W' },
   { type: 'file', mediaType: 'image/png', source: { url: 'https://example.test/W' } },
+  ...['image/png', 'application/pdf', 'audio/wav'].flatMap((mediaType): Json[] => [
+    { type: 'file', mediaType, name: 'W', source: { url: 'https://example.test/W' } },
+    { type: 'file', mediaType, name: 'W', source: { url: `data:${mediaType};base64,AAAA` } },
+    { type: 'file', mediaType, name: 'W', source: { providerFile: { openai: 'file-1', anthropic: 'file_1' } } },
+  ]),
   { type: 'opaque', kind: 'anthropic.block', value: { type: 'x', v: 'W' } },
   { type: 'opaque', kind: 'ai-sdk.part', value: { type: 'x', v: 'W' } },
   { type: 'opaque', kind: 'openai-chat.part', value: { type: 'x', v: 'W' } },
@@ -182,6 +189,15 @@ const part = fc.constantFrom<Json>(
     { type: 'tool_call', callId, name: 'W', inputText: 'no JSON W', executedBy: 'provider' },
     { type: 'tool_result', callId, status: 'ok', output: 'W' },
     { type: 'tool_result', callId, status: 'error', content: [{ type: 'text', text: 'W' }] },
+    {
+      type: 'tool_result',
+      callId,
+      status: 'ok',
+      content: [
+        { type: 'text', text: 'W', citations: ['W'] },
+        { type: 'file', mediaType: 'image/png', name: 'W', source: { url: 'https://example.test/W' } },
+      ],
+    },
     { type: 'tool_result', callId, status: 'denied', output: { why: 'W' } },
     { type: 'tool_result', callId, status: 'denied', content: [{ type: 'text', text: 'W' }] },
   ]),

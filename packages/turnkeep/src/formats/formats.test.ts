@@ -10,6 +10,8 @@ const call = (callId: string, input: object = { city: 'Oslo' }) =>
   ({ type: 'tool_call', callId, name: 'weather', input: input as { city: string } }) as const;
 const result = (callId: string, output = 'sun') => ({ type: 'tool_result', callId, status: 'ok', output }) as const;
 
+const DONE = [{ role: 'user', content: [{ type: 'tool_result', tool_use_id: 'c', content: 'done' }] }];
+
 describe('what a format reads', () => {
   test('words become parts', () => {
     expect(openaiChat.parse([{ role: 'user', content: 'Hello' }])).toEqual([
@@ -69,6 +71,67 @@ describe('what a format reads', () => {
       const format = FORMATS[name as keyof typeof natives];
       expect(format.render(format.parse([native])).messages).toEqual([native]);
     }
+  });
+
+  test('a plain output of a call that has one of its own kind comes back plain', () => {
+    const calls = [
+      { type: 'custom_tool_call', call_id: 'c', name: 'sql', input: 'select 1' },
+      { type: 'shell_call', call_id: 's', action: { commands: ['ls'] } },
+      { type: 'function_call', call_id: 'f', name: 'look', arguments: '{}' },
+    ];
+    const plain = ['c', 's', 'f'].map((call_id) => ({ type: 'function_call_output', call_id, output: 'done' }));
+    const own = { type: 'custom_tool_call_output', call_id: 'c', output: 'done' };
+    for (const natives of [
+      [...calls, ...plain],
+      [...plain, ...calls],
+      [...calls, own],
+    ]) {
+      expect(openaiResponses.render(openaiResponses.parse(natives)).messages).toEqual(natives);
+    }
+    // What does not come from there is said as what its call takes.
+    const said = openaiResponses.render([...openaiResponses.parse(calls.slice(0, 1)), ...anthropic.parse(DONE)]);
+    expect(said.messages.at(-1)).toEqual(own);
+  });
+
+  test('citations, a phase and a file’s name are told where the other format has no place for them', () => {
+    const image = {
+      type: 'file',
+      mediaType: 'image/png',
+      name: 'cat.png',
+      source: { url: 'https://a.example/c' },
+    } as const;
+    const pdf = { ...image, mediaType: 'application/pdf', name: 'cat.pdf' };
+    const cited = {
+      type: 'text',
+      text: 'Sun',
+      citations: [{ type: 'url_citation', url: 'u' }],
+      phase: 'final',
+    } as const;
+    const told = (parts: MessageContent['parts'], role: 'user' | 'assistant') =>
+      Object.values(FORMATS).map((format) => format.render([{ role, parts }]).leftOut.map(({ what }) => what));
+    // In the order of FORMATS.
+    expect(told([cited], 'assistant')).toEqual([
+      ['citations', 'phase'],
+      ['citations'],
+      ['citations', 'phase'],
+      ['citations', 'phase'],
+      ['citations', 'phase'],
+    ]);
+    expect(told([image], 'user')).toEqual([['file.name'], ['file.name'], ['file.name'], [], []]);
+    expect(told([pdf], 'user')).toEqual([['file'], [], [], [], []]);
+  });
+
+  test('that a result failed is told where the other format has its words alone', () => {
+    const failed = (output?: string): MessageContent => ({
+      role: 'tool',
+      parts: [{ type: 'tool_result', callId: 'c', status: 'error', ...(output === undefined ? {} : { output }) }],
+    });
+    const told = (message: MessageContent) =>
+      ['openai-chat', 'openai-responses', 'anthropic', 'ai-sdk'].map(
+        (name) => FORMATS[name as 'anthropic'].render([message]).leftOut.length,
+      );
+    expect(told(failed('no such city'))).toEqual([1, 1, 0, 0]);
+    expect(told(failed())).toEqual([0, 0, 0, 0]);
   });
 
   test('a file of the AI SDK is a file however it is written: bare, or tagged as version 7 does', () => {

@@ -24,7 +24,17 @@ import {
   withMarks,
 } from './kept.ts';
 import { isObject, present } from './patch.ts';
-import { inputFrom, inputText, leavesPrivate, providerFileOf, resultText, standIn, urlOf } from './words.ts';
+import {
+  inputFrom,
+  inputText,
+  leavesPrivate,
+  providerFileOf,
+  reportStatus,
+  reportUnsaid,
+  resultText,
+  standIn,
+  urlOf,
+} from './words.ts';
 
 const NAME = 'openai-chat';
 const ROLES: ReadonlySet<string> = new Set<Role>(['user', 'assistant', 'system', 'developer', 'tool']);
@@ -176,6 +186,7 @@ function toolNative(result: ToolResultPart, message: MessageContent, context: Re
   const content = result.content?.every((part) => part.type === 'text')
     ? result.content.flatMap((part) => blocksOf(part, context))
     : resultText(result, context);
+  reportStatus(result, content, context);
   return messageExactly({ role: 'tool', tool_call_id: result.callId, content }, message, NAME);
 }
 
@@ -230,7 +241,10 @@ function blocksOf(part: Part, context: RenderContext): readonly JsonObject[] {
   if (leavesPrivate(part, NAME, context)) return [];
   if (part.type === 'opaque') return [part.value as JsonObject]; // a block of a list that was read
   const block = part.type === 'file' ? fileBlock(part, urlOf(part, context)) : blockOf(part);
-  return [isObject(block) ? exactly(block, part, NAME) : { type: 'text', text: standIn(part, context) }];
+  if (!isObject(block)) return [{ type: 'text', text: standIn(part, context) }];
+  const said = exactly(block, part, NAME);
+  reportUnsaid(part, said, context);
+  return [said];
 }
 
 function blockOf(part: Part): Json | undefined {

@@ -12,7 +12,7 @@ import type {
 } from '../core/message.ts';
 import { mediaTypeOf, parseDataUrl } from './data-url.ts';
 import { alone, formatOf, QUIET } from './format.ts';
-import type { Format, RenderContext } from './format.ts';
+import type { Format, Pairing, RenderContext } from './format.ts';
 import {
   exactly,
   exactMessage,
@@ -26,7 +26,17 @@ import {
   withMarks,
 } from './kept.ts';
 import { isObject, patchOf, present } from './patch.ts';
-import { inputFrom, inputText, leavesPrivate, providerFileOf, resultText, standIn, urlOf } from './words.ts';
+import {
+  inputFrom,
+  inputText,
+  leavesPrivate,
+  providerFileOf,
+  reportStatus,
+  reportUnsaid,
+  resultText,
+  standIn,
+  urlOf,
+} from './words.ts';
 
 const NAME = 'openai-responses';
 const ROLES: ReadonlySet<unknown> = new Set(['user', 'assistant', 'system', 'developer']);
@@ -35,7 +45,7 @@ const ROLES: ReadonlySet<unknown> = new Set(['user', 'assistant', 'system', 'dev
  * The items of OpenAI's responses (`ResponseInputItem`, `ResponseOutputItem`). Each of their items is one message of ours;
  * one of ours becomes one of theirs for its text and one for each call, result and piece of reasoning.
  */
-export const openaiResponses: Format = formatOf({ name: NAME, roleOf, parse, render });
+export const openaiResponses: Format = formatOf({ name: NAME, roleOf, parse, render, settle });
 
 function roleOf(native: JsonObject): Role {
   const { role } = native;
@@ -62,6 +72,19 @@ function knownItem(native: JsonObject, type: string): Part | undefined {
   if (type.endsWith('_call_output')) return resultPart(native, callId, type);
   return type.endsWith('_call') ? callPart(native, callId, type) : undefined;
 }
+
+/** Marks plain outputs of calls that have an output of their own kind: without the mark they would be said as one. */
+function settle(messages: readonly NewMessage[], { callOf }: Pairing): readonly NewMessage[] {
+  return messages.map((message) => {
+    const isOdd = (part: Part) =>
+      part.type === 'tool_result' && keptBy(part, NAME)['as'] === undefined && outputFor(callOf(part)) !== undefined;
+    if (!message.parts.some(isOdd)) return message;
+    const parts = message.parts.map((part) => (isOdd(part) ? marked(part, NAME, { as: PLAIN_OUTPUT }) : part));
+    return { ...message, parts };
+  });
+}
+
+const PLAIN_OUTPUT = 'function_call_output';
 
 function callPart(native: JsonObject, callId: string, type: string): ToolCallPart {
   const call = { type: 'tool_call', callId, name: textAt(native, 'name') ?? '' } as const;
@@ -257,11 +280,13 @@ function itemOf(part: Part, context: RenderContext = QUIET): JsonObject | undefi
   if (part.type === 'tool_call') return callItem(part, keptBy(part, NAME)['as']);
   if (part.type !== 'tool_result') return undefined;
   const as = keptBy(part, NAME)['as'] ?? outputFor(context.callOf(part));
-  const base = { type: as ?? 'function_call_output', call_id: part.callId };
-  if (as !== undefined && as !== 'custom_tool_call_output') return present({ ...base, output: part.output });
+  const base = { type: as ?? PLAIN_OUTPUT, call_id: part.callId };
+  if (as !== undefined && as !== PLAIN_OUTPUT && as !== 'custom_tool_call_output')
+    return present({ ...base, output: part.output });
   const blocks = part.content?.map((inner) => inputBlock(inner, context));
-  if (blocks?.every((block) => block !== undefined)) return { ...base, output: blocks };
-  return { ...base, output: resultText(part, context) };
+  const output = blocks?.every((block) => block !== undefined) ? blocks : resultText(part, context);
+  reportStatus(part, output, context);
+  return { ...base, output };
 }
 
 /** Each kind of call has its own kind of output; a function's is the plain one. */
@@ -293,7 +318,11 @@ function dialogueItems(message: MessageContent, parts: readonly Part[], context:
     return [messageExactly(present({ role, content, phase }), message, NAME)];
   }
   if (role === 'assistant') {
-    const texts = said.map((part) => ('text' in part ? part.text : standIn(part, context)));
+    const texts = said.map((part) => {
+      if (!('text' in part)) return standIn(part, context);
+      reportUnsaid(part, part.text, context, 'phase');
+      return part.text;
+    });
     return texts.map((content) => messageExactly(present({ role, content, phase }), message, NAME));
   }
   const blocks = said.map((part) => blockIn(part, role, context));
@@ -313,7 +342,10 @@ function blockIn(part: Part, role: Role, context: RenderContext): JsonObject {
 function inputBlock(part: Part, context: RenderContext): JsonObject | undefined {
   if (part.type === 'opaque') return isBlock(part.value) ? (part.value as JsonObject) : undefined;
   const block = part.type === 'file' ? fileBlock(part, urlOf(part, context)) : blockOf(part);
-  return isObject(block) ? exactly(block, part, NAME) : undefined;
+  if (!isObject(block)) return undefined;
+  const said = exactly(block, part, NAME);
+  reportUnsaid(part, said, context, 'phase');
+  return said;
 }
 
 function blockOf(part: Part): JsonObject | undefined {

@@ -1,3 +1,4 @@
+import { sameJson } from '../core/encoding.ts';
 import { parseExact, withText } from '../core/exact.ts';
 import type { ExactJson } from '../core/exact.ts';
 import type { Json } from '../core/json.ts';
@@ -52,6 +53,11 @@ export function toolNameOf(result: ToolResultPart, context: RenderContext): stri
   return result.name ?? context.callOf(result)?.name ?? result.callId;
 }
 
+/** Reports that a result failed or was denied, where a format says only its words; without words it says `[error]`. */
+export function reportStatus({ status }: ToolResultPart, said: Json | undefined, context: RenderContext): void {
+  if ((status === 'error' || status === 'denied') && said !== `[${status}]`) context.leave('status', 'private');
+}
+
 /** A result in words, for providers that take text alone. */
 export function resultText(result: ToolResultPart, context: RenderContext): string {
   const text = resultWords(result, context);
@@ -75,8 +81,9 @@ export function outputText(output: Json | undefined): string {
 }
 
 function wordsOf(part: Part, context: RenderContext): string {
-  if (part.type === 'text' || part.type === 'refusal') return part.text;
-  return standIn(part, context);
+  if (part.type !== 'text' && part.type !== 'refusal') return standIn(part, context);
+  reportUnsaid(part, part.text, context);
+  return part.text;
 }
 
 /** A line of text in the place of what a format has no words for; it is reported. */
@@ -108,6 +115,31 @@ export function leavesPrivate(part: Part, format: FormatName, context: RenderCon
     return true;
   }
   return false;
+}
+
+/**
+ * Reports what a part has and its block does not say, because the format has no place for it: citations, a file's name.
+ * `phase` as well, where the format tells none.
+ */
+export function reportUnsaid(
+  part: Part,
+  said: Json,
+  context: RenderContext,
+  phase: 'phase' | 'no phase' = 'no phase',
+): void {
+  if (part.type === 'text') {
+    const { citations } = part;
+    if (citations && citations.length > 0 && !holds(said, citations)) context.leave('citations', 'private');
+    if (part.phase !== undefined && phase === 'no phase') context.leave('phase', 'private');
+  }
+  if (part.type === 'file' && part.name !== undefined && !holds(said, part.name)) context.leave('file.name', 'private');
+}
+
+/** True where a value is one of the members of another, however deep. */
+function holds(value: Json | undefined, wanted: Json): boolean {
+  if (typeof value !== 'object' || value === null) return value === wanted;
+  if (typeof wanted === 'object' && sameJson(value, wanted)) return true;
+  return Object.values(value).some((member: Json | undefined) => holds(member, wanted));
 }
 
 /** Where a provider finds the file; `undefined` where only its name can be told. */
