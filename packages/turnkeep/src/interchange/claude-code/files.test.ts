@@ -7,7 +7,7 @@ import { bytesOf, jsonl, MemoryTarget, SESSION, SessionWriter, sorted, withFiles
 
 const write = new SessionWriter();
 const talk = [write.user(1, null, 'one'), write.says(2, 1, 'm1', 'two')];
-const other = [new SessionWriter('other').user(1, null, 'of another session')];
+const other = [new SessionWriter('other').user(9, null, 'of another session')];
 
 describe('files', () => {
   test('a link in a folder is told and not followed; one that is named is, and a loop of them cannot be read', async () => {
@@ -22,6 +22,25 @@ describe('files', () => {
       expect(named.conversations).toHaveLength(1);
       expect(named.ignored).toEqual([{ file: '/dev/null', reason: 'neither a file nor a folder' }]);
       expect(named.unread).toEqual([{ file: loop, reason: 'it cannot be read (ELOOP)' }]);
+    });
+  });
+
+  test('sessions come in the order of their last rows, the oldest first, whatever their files are called', async () => {
+    const at = (session: string, timestamp: unknown) => {
+      const writer = new SessionWriter(session);
+      const last = { ...writer.says(2, 1, 'm', 'two'), timestamp };
+      return jsonl([writer.user(1, null, 'one'), last, { type: 'mode', mode: 'x'.repeat(900), sessionId: session }]);
+    };
+    const files = {
+      'a.jsonl': at('a', '2026-03-01T10:00:00.000Z'),
+      'b.jsonl': at('b', '2026-01-01T10:00:00+02:00'),
+      'c.jsonl': at('c', '2026-01-01T09:00:00Z'),
+      'd.jsonl': at('d', 7),
+      'e.jsonl': '{"type":"mode","sessionId":"e"}\n',
+    };
+    await withFiles(files, async (folder) => {
+      const { files: told } = await importClaudeCode(new MemoryTarget(), [folder]);
+      expect(told.map(({ sessionId }) => sessionId)).toEqual(['e', 'b', 'c', 'a', 'd']);
     });
   });
 

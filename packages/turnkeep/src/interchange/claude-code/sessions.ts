@@ -113,10 +113,13 @@ async function sessionNamedIn(path: string): Promise<string | undefined> {
   }
 }
 
-/** Sessions by path, each followed by its agents; agents whose session is not here come last. */
+/**
+ * Sessions by the time of their last row, the oldest first, so that a list by last activity has them in their own order; those of
+ * one time by path. Each is followed by its agents; agents whose session is not here come last.
+ */
 async function inOrder(files: readonly SessionPath[]): Promise<readonly SessionPath[]> {
   const sorted = [...files].sort((left, right) => (left.path < right.path ? -1 : 1));
-  const sessions = sorted.filter((file) => file.agent === undefined);
+  const sessions = await byLastTime(sorted.filter((file) => file.agent === undefined));
   const byFolder = new Map(sessions.map((file) => [join(dirname(file.path), file.stem) + sep, file]));
   const agentsOfSession = new Map<SessionPath | undefined, SessionPath[]>();
   for (const file of sorted.filter(({ agent }) => agent !== undefined)) {
@@ -129,4 +132,31 @@ async function inOrder(files: readonly SessionPath[]): Promise<readonly SessionP
     ...(session ? [session] : []),
     ...(agentsOfSession.get(session) ?? []),
   ]);
+}
+
+async function byLastTime(files: readonly SessionPath[]): Promise<readonly SessionPath[]> {
+  const timed: { readonly file: SessionPath; readonly at: number }[] = [];
+  for (const file of files) timed.push({ file, at: await lastTimeIn(file.path) });
+  return timed.sort((left, right) => left.at - right.at).map(({ file }) => file);
+}
+
+/** As much of a file's end as is looked at for its last time. */
+const TAIL_BYTES = 65_536;
+const TIME = /"timestamp"\s*:\s*"([^"\\]{1,40})"/g;
+
+/** The time of the last row that says one; of a file that says none, or cannot be read, the beginning of time. */
+async function lastTimeIn(path: string): Promise<number> {
+  let source: ByteSource | undefined;
+  try {
+    source = await openFile(path);
+    const bytes = Math.min(TAIL_BYTES, source.sizeBytes);
+    const tail = new TextDecoder().decode(await source.slice(source.sizeBytes - bytes, bytes));
+    const times = [...tail.matchAll(TIME)].map(([, text]) => Date.parse(text ?? ''));
+    return times.findLast((time) => !Number.isNaN(time)) ?? 0;
+  } catch {
+    // A file that cannot be read is reported where it is imported.
+    return 0;
+  } finally {
+    await source?.close();
+  }
 }
