@@ -46,7 +46,7 @@ const addImport: Add = (program, shell, settle) => {
     'turnkeep import ~/.claude/projects',
     'turnkeep import session.jsonl --json',
   ])
-    .argument('<path...>', 'session files (.jsonl), or folders that hold such files')
+    .argument('<path...>', 'session files (.jsonl), or folders that hold such files; - for a session on standard input')
     .option('--verbose', 'list every damaged place and every note')
     .action(async (paths: string[], _own: object, self: Command) => {
       const { runImport } = await import('./commands/import.ts');

@@ -1,7 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { cli, temporaryFolder } from './cli.testkit.ts';
+import { cli, endOf, startCli, temporaryFolder } from './cli.testkit.ts';
 import { EXIT } from './exit-codes.ts';
 
 const SESSION = '00000000-0000-4000-8000-00000000000a';
@@ -92,6 +93,27 @@ test('a folder without a session and a file of another kind are 3', async () => 
     const beside = await cli(['import', other, sessionFile(folder, sessionLines()), '--store', 'memory:']);
     expect(beside.code).toBe(EXIT.notFound);
   }
+});
+
+test('a session comes by standard input, alone', async () => {
+  const store = ['--store', `sqlite:${join(temporaryFolder(), 'store.db')}`];
+  const child = startCli(['import', '-', ...store], {}, 'pipe');
+  child.stdin?.end(sessionLines().join('\n'));
+  const { code, stdout } = await endOf(child);
+  expect(code).toBe(EXIT.ok);
+  expect(stdout).toContain('1 turn, 2 messages');
+  expect((await cli(['import', '-', 'other.jsonl', ...store])).code).toBe(EXIT.usage);
+});
+
+test('what is compressed or in another encoding is told so, without its places', async () => {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, 'a.jsonl'), gzipSync(sessionLines().join('\n')));
+  writeFileSync(join(folder, 'b.jsonl'), Buffer.from(`\ufeff${sessionLines().join('\n')}`, 'utf16le'));
+  const { code, stdout } = await cli(['import', folder, '--store', 'memory:']);
+  expect(code).toBe(EXIT.notFound);
+  expect(stdout).toContain('a.jsonl: it holds no row of a Claude Code session: it is compressed');
+  expect(stdout).toContain('b.jsonl: it holds no row of a Claude Code session: it is text in UTF-16');
+  expect(stdout).not.toContain('line 1,');
 });
 
 test('a session file in a folder of which nothing is whole is damage', async () => {

@@ -1,5 +1,11 @@
 import { statSync } from 'node:fs';
-import type { ConversationReport, FileReport, ImportProgress, ImportReport } from '../../interchange/index.ts';
+import type {
+  ClaudeCodeSource,
+  ConversationReport,
+  FileReport,
+  ImportProgress,
+  ImportReport,
+} from '../../interchange/index.ts';
 import { importClaudeCode } from '../../interchange/index.ts';
 import type { Namespace } from '../../ledger/namespace.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -16,12 +22,22 @@ export interface ImportOptions extends CommonOptions {
 
 /** `turnkeep import`: sessions of Claude Code, from files or folders. Importing again adds only what is new. */
 export async function runImport(shell: Shell, paths: readonly string[], options: ImportOptions): Promise<ExitCode> {
-  const missing = paths.find(isMissing);
-  if (missing !== undefined) throw usageError(missing, 'there is no such file or folder');
-  const report = await writeStore(shell, options, (namespace) => importInto(shell, namespace, paths));
+  const source = sourceOf(shell, paths);
+  const report = await writeStore(shell, options, (namespace) => importInto(shell, namespace, source));
   if (options.json) await shell.out.json(report);
   else await shell.out.lines(reportLines(report, shell.out.colors, options.verbose ?? false));
   return exitCodeOf(report, paths);
+}
+
+/** Paths, or the session that standard input is. */
+function sourceOf(shell: Shell, paths: readonly string[]): ClaudeCodeSource {
+  if (paths.includes('-')) {
+    if (paths.length > 1) throw usageError('-', 'standard input is imported alone');
+    return shell.input();
+  }
+  const missing = paths.find(isMissing);
+  if (missing !== undefined) throw usageError(missing, 'there is no such file or folder');
+  return paths;
 }
 
 /** True where nothing is there; what is there and cannot be read is told by the import. */
@@ -34,9 +50,9 @@ function isMissing(path: string): boolean {
 }
 
 /** Imports into a namespace, with progress on standard error. */
-export async function importInto(shell: Shell, namespace: Namespace, paths: readonly string[]): Promise<ImportReport> {
+export async function importInto(shell: Shell, namespace: Namespace, source: ClaudeCodeSource): Promise<ImportReport> {
   const onProgress = (progress: ImportProgress) => shell.progress.show(() => progressText(progress));
-  const report = await importClaudeCode(namespace, paths, { onProgress, signal: shell.signal });
+  const report = await importClaudeCode(namespace, source, { onProgress, signal: shell.signal });
   shell.progress.end();
   return report;
 }
@@ -64,7 +80,12 @@ const SHOWN = 20;
 /** The report for a person: each conversation, then what was damaged, refused, not read or ignored. */
 export function* reportLines(report: ImportReport, colors: Colors, verbose: boolean): Generator<string> {
   for (const conversation of report.conversations) yield* conversationLines(conversation, colors);
-  for (const file of report.files) if (file.lines > 0) yield* fileLines(file, colors, verbose);
+  const ignored = new Set(report.ignored.map(({ file }) => file));
+  for (const file of report.files) {
+    // What is none of it has no places that anybody would look for.
+    const shown = verbose ? Infinity : ignored.has(file.file) ? 0 : SHOWN;
+    if (file.lines > 0) yield* fileLines(file, colors, shown);
+  }
   for (const refusal of report.refused) {
     const lines = refusal.lines.slice(0, SHOWN).join(', ');
     yield `${colors.red('✗')} refused: ${safeLine(refusal.message)} (${safeLine(refusal.conversationId)}, line ${lines})`;
@@ -87,7 +108,7 @@ export function messageCount({ messages }: ConversationReport): number {
   return Object.values(messages).reduce((sum, count) => sum + count, 0);
 }
 
-function* fileLines(file: FileReport, colors: Colors, verbose: boolean): Generator<string> {
+function* fileLines(file: FileReport, colors: Colors, shown: number): Generator<string> {
   const { lines, imported, opaque, repeated, damage, notes, openCalls } = file;
   const parts = [
     `${counted(imported, 'record')} imported`,
@@ -99,12 +120,11 @@ function* fileLines(file: FileReport, colors: Colors, verbose: boolean): Generat
   yield colors.dim(`  ${safeLine(file.file)}: ${counted(lines, 'line')}, ${parts.join(', ')}`);
   if (damage.length > 0)
     yield `  ${colors.red(`✗ ${counted(damage.length, 'damaged place')}`)}, left out: all that is whole is imported`;
-  const shown = verbose ? Infinity : SHOWN;
   for (const { line, byte, kind, reason, bytes } of damage.slice(0, shown)) {
     yield `    line ${grouped(line)}, byte ${grouped(byte)}: ${safeLine(kind)}, ${safeLine(reason)} (${counted(bytes, 'byte')})`;
   }
   if (damage.length > shown) yield colors.dim(`    … ${grouped(damage.length - shown)} more (--verbose)`);
-  if (!verbose) return;
+  if (shown !== Infinity) return;
   for (const { kind, line, about } of notes)
     yield colors.dim(`    note, line ${grouped(line)}: ${kind} ${safeLine(about ?? '')}`.trimEnd());
 }

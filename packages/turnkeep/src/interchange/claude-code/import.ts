@@ -192,7 +192,9 @@ class ImportRun {
     const stem = path?.agent === undefined ? path?.stem : undefined;
     const file = await readSessionFile(source, stem, this.#options);
     if (!isSession(file)) {
-      this.#ignored.push({ file: source.name, reason: 'it holds no row of a Claude Code session' });
+      const other = otherKind(await source.slice(0, Math.min(4, source.sizeBytes)));
+      const reason = `it holds no row of a Claude Code session${other === undefined ? '' : `: ${other}`}`;
+      this.#ignored.push({ file: source.name, reason });
       this.#files.push(
         fileReport(source.name, { ...file, rows: [], unusable: file.unusable + file.rows.length }, [], []),
       );
@@ -261,6 +263,13 @@ function isSession(file: SessionFile): boolean {
   return file.rows.some(({ uuid, sessionId, type }) => {
     return uuid !== undefined || isBookkeeping(type) || (sessionId !== undefined && type !== '');
   });
+}
+
+/** What a file is that begins so, where a session may be in it all the same. */
+function otherKind(start: Uint8Array): string | undefined {
+  const begins = (...bytes: readonly number[]) => bytes.every((byte, at) => start[at] === byte);
+  if (begins(0x1f, 0x8b) || begins(0x28, 0xb5, 0x2f, 0xfd)) return 'it is compressed, unpack it first';
+  return begins(0xff, 0xfe) || begins(0xfe, 0xff) ? 'it is text in UTF-16, write it in UTF-8 first' : undefined;
 }
 
 /** Answers as a store without the conversation does. */
