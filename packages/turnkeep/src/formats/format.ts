@@ -168,9 +168,11 @@ function hasOwnIds(parts: readonly Part[]): boolean {
   });
 }
 
+/** True where the message is rendered as it came, with nothing to be told of it. */
 function givesBack(codec: Codec, message: NewMessage, native: JsonObject): boolean {
-  const said = renderOne(codec, message, alone(message));
-  return said.length === 1 && sameJson(said[0], native);
+  let isTold = false;
+  const said = renderOne(codec, message, { ...alone(message), leave: () => (isTold = true) });
+  return !isTold && said.length === 1 && sameJson(said[0], native);
 }
 
 function renderOne(codec: Codec, message: MessageContent, context: RenderContext): readonly JsonObject[] {

@@ -142,10 +142,10 @@ const native = fc.oneof(
 
 test.each(Object.values(FORMATS))('$name gives back whatever it reads, and what it reads can be stored', (format) => {
   fc.assert(
-    fc.property(native, (message) => {
-      const parsed = format.parse([message]);
+    fc.property(fc.array(native, { minLength: 1, maxLength: 4 }), (messages) => {
+      const parsed = format.parse(messages);
       for (const one of parsed) expect(newMessage.safeParse(one).success).toBe(true);
-      expect(format.render(parsed).messages).toEqual([message]);
+      expect(format.render(parsed)).toEqual({ messages, leftOut: [] });
     }),
     { numRuns: 600 },
   );
