@@ -50,6 +50,16 @@ describe('a file that says a session otherwise than the store', () => {
     expect(await target.backend.feed('imports', 0, 1e6)).toEqual(before);
   });
 
+  test('a row that was edited is kept also where it stood in one message with others', async () => {
+    const rows = [1, 2, 3].map((id) => ({ ...write.envelope(id, id - 1), type: 'progress', data: {} }));
+    const { target, id } = await importRows(rows);
+    const edited = { ...rows[1], data: { step: 2 } };
+    const { report } = await importRows([edited], target);
+    expect(report.refused).toEqual([]);
+    expect(report.files[0]?.notes).toContainEqual(expect.objectContaining({ kind: 'variant', id: uuid(2) }));
+    expect(await target.rows(id)).toEqual(sorted([...rows, edited]));
+  });
+
   test('a row that stood with others, and came to have a parent of its own, is not there twice', async () => {
     const rows = [
       { ...write.envelope(3, 1), type: 'progress', data: {} },

@@ -41,7 +41,7 @@ export async function heldRows(source: ConversationSource, messages: AsyncIterab
   const rows = [...tree.atRoot, ...tree.turns.flatMap(rowsOfTurn)].sort((left, right) => left.index - right.index);
   const messageOf = new Map<Row, HeldRow>();
   const edited = new Map<Row, string>();
-  const rest: { readonly row: Row; readonly digest: string }[] = [];
+  const rest: { readonly row: Row; readonly digest: string; readonly key: string }[] = [];
   for (const row of rows) {
     const loaded = await loadRow(file.source, row);
     const digest = contentDigest(loaded);
@@ -50,11 +50,12 @@ export async function heldRows(source: ConversationSource, messages: AsyncIterab
     const key = edited.get(row);
     const found = key === undefined ? named : stored.named(messageIdOf(conversationId, key), digest);
     if (typeof found === 'object') messageOf.set(row, found);
-    else rest.push({ row, digest });
+    else rest.push({ row, digest, key: digestKey(loaded.text, 1) });
   }
-  for (const { row, digest } of rest) {
+  for (const { row, digest, key } of rest) {
     const found = stored.saying(digest) ?? stored.ofId(row.uuid);
     if (found) messageOf.set(row, found);
+    else if (stored.knows(row.uuid)) edited.set(row, key);
   }
   return { messageOf, edited, hasMore: stored.hasMore() };
 }
@@ -65,6 +66,7 @@ class StoredRows {
   readonly #saying = new Map<string, StoredRow[]>();
   /** Rows that cannot be compared, by the ids that their messages name. */
   readonly #ofId = new Map<string, StoredRow>();
+  readonly #ids = new Set<string>();
 
   add(message: StoredMessage): void {
     const { messageId, turnId, sequence, role, metadata } = message;
@@ -81,7 +83,10 @@ class StoredRows {
       if (same) same.push(row);
       else this.#saying.set(row.digest, [row]);
     }
-    if (digests === undefined) for (const id of idsIn(metadata)) this.#ofId.set(id, rows[0] as StoredRow);
+    for (const id of idsIn(metadata)) {
+      this.#ids.add(id);
+      if (digests === undefined) this.#ofId.set(id, rows[0] as StoredRow);
+    }
   }
 
   /** The row that a message begins with; `other` where it says something else. */
@@ -100,6 +105,10 @@ class StoredRows {
   ofId(uuid: string | undefined): HeldRow | undefined {
     const row = uuid === undefined ? undefined : this.#ofId.get(uuid);
     return row && found(row);
+  }
+
+  knows(uuid: string | undefined): boolean {
+    return uuid !== undefined && this.#ids.has(uuid);
   }
 
   hasMore(): boolean {
