@@ -12,8 +12,8 @@ export interface ImportTarget {
   head(conversationId: ConversationId): Promise<{ readonly graphRevision: number } | undefined>;
   /**
    * Every message of the conversation once, on whatever branch it stands, in any order; those whose words are redacted or
-   * damaged included. Asked at most once for a conversation, where a file has come to say it otherwise than the store
-   * does: rows that the store has elsewhere are then not sent again. Without it they are refused.
+   * damaged included. Asked where a file says a conversation otherwise than the store does: rows that the store has
+   * elsewhere are then not sent again. Without it they are refused.
    */
   messages?(conversationId: ConversationId): AsyncIterable<StoredMessage>;
 }

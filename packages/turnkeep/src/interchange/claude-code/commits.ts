@@ -45,8 +45,11 @@ const HARD_ROWS = 600;
 const PACK_BYTES = LIMITS.commitBytes - 6_291_456;
 const PACK_CHANGES = LIMITS.commitChanges - 10;
 
-/** Refusals that say: the store has this turn, with fewer rows, since the file has grown. */
-const GROWN: readonly ErrorCode[] = ['turn_exists', 'message_conflict'];
+/** Refusals that say: the store has these rows otherwise, since the file has grown or changed. */
+const GROWN: readonly ErrorCode[] = ['turn_exists', 'message_conflict', 'commit_id_reused'];
+
+/** How often an import looks again at what the store has, where others write to the conversation meanwhile. */
+const MAX_TRIES = 16;
 
 /** Refusals of a late result that say: the active path leaves the result's turn before its end, or did when this was sent. */
 const ELSEWHERE: readonly ErrorCode[] = ['no_turn', 'commit_id_reused'];
@@ -77,9 +80,11 @@ export class ConversationCommits {
   /** True where the store has the conversation, or came to have it meanwhile: nothing is sent before it was asked. */
   #isKnown = false;
   #held: HeldRows | undefined;
+  readonly #edited = new Set<Row>();
   /** True once rows were committed that the store had not. */
   #hasNews = false;
   readonly #heldTurns = new Set<string>();
+  readonly #heldMessages = new Set<string>();
   turns = 0;
   summaries = 0;
 
@@ -183,23 +188,31 @@ export class ConversationCommits {
     const known = yield* this.#knownEnd(all, start, end);
     if (known !== undefined && !(yield* this.#segment('replay', turn, all.slice(start, known), start === 0)))
       return known;
-    const held = yield* this.#heldRows();
-    const there = held ? rows.filter((row) => held.messageOf.has(row)) : [];
-    yield* this.#countHeld(turn, there);
-    const fresh = held ? rows.filter((row) => !held.messageOf.has(row)) : rows;
-    if (fresh.length === 0) return end;
-    const refused = yield* this.#segment('commit', turn, fresh, start === 0 && there.length === 0);
-    if (refused && refused !== 'absent') this.#refuse(fresh, refused);
-    return end;
+    for (let tries = 1; ; tries++) {
+      const held = yield* this.#heldRows();
+      const there = held ? rows.filter((row) => held.messageOf.has(row)) : [];
+      yield* this.#countHeld(turn, there);
+      const fresh = held ? rows.filter((row) => !held.messageOf.has(row)) : rows;
+      if (fresh.length === 0) return end;
+      const refused = yield* this.#segment('commit', turn, fresh, start === 0 && there.length === 0);
+      if (!refused || refused === 'absent') return end;
+      if (!held || tries === MAX_TRIES) {
+        this.#refuse(fresh, refused);
+        return end;
+      }
+      // Another import is at work, and was faster.
+      this.#held = undefined;
+    }
   }
 
-  /** Asks once which rows the store has, whatever its commits say. */
+  /** Which rows the store has, whatever its commits say; asked once, and again where another import was faster. */
   *#heldRows(): Generator<CommitStep, HeldRows | undefined, Answer> {
     if (this.#held) return this.#held;
     const answer = yield* this.#step('rows', '', []);
     this.#held = 'held' in answer ? answer.held : undefined;
     for (const row of this.#held?.edited.keys() ?? []) {
-      this.#note('variant', row);
+      if (!this.#edited.has(row)) this.#note('variant', row);
+      this.#edited.add(row);
     }
     return this.#held;
   }
@@ -215,7 +228,8 @@ export class ConversationCommits {
       const held = this.#held?.messageOf.get(row);
       if (!held) continue;
       const { messageId, turnId, sequence, role } = held;
-      messages.set(messageId, { messageId, role, parts: [] });
+      if (!this.#heldMessages.has(messageId)) messages.set(messageId, { messageId, role, parts: [] });
+      this.#heldMessages.add(messageId);
       this.#messageOf.set(row, messageId);
       this.#lastSequence.set(turnId, Math.max(this.#lastSequence.get(turnId) ?? 0, sequence));
       if (turnId === null) continue;
