@@ -53,9 +53,9 @@ export function toolNameOf(result: ToolResultPart, context: RenderContext): stri
   return result.name ?? context.callOf(result)?.name ?? result.callId;
 }
 
-/** Reports that a result failed or was denied, where a format says only its words; without words it says `[error]`. */
+/** Reports that a result failed, where a format says only its words; without words it says `[error]`, and a denial always. */
 export function reportStatus({ status }: ToolResultPart, said: Json | undefined, context: RenderContext): void {
-  if ((status === 'error' || status === 'denied') && said !== `[${status}]`) context.leave('status', 'private');
+  if (status === 'error' && said !== '[error]') context.leave('status', 'private');
 }
 
 /** A result in words, for providers that take text alone. */
