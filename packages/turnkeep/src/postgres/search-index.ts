@@ -25,13 +25,15 @@ async function foldSlice({ schema }: Store, session: Connection, namespace: stri
     await session.run([commit()]);
     return false;
   }
-  const [rows = []] = await session.run([readToFold(schema, namespace, indexed, SLICE)]);
+  const [page = []] = await session.run([readToFold(schema, namespace, indexed, SLICE)]);
+  const rows = page.filter(([, , version]) => version !== null);
   const logs = await new BlockReader(schema, namespace).logsOf(
     session,
     rows.map(([, , ...columns]) => columns),
   );
-  await session.run([...foldedRows(schema, namespace, rows, logs), commit()]);
-  return rows.length === SLICE;
+  const end = Number(page.at(-1)?.[0] ?? indexed);
+  await session.run([...foldedRows(schema, namespace, rows, logs), setIndexed(schema, namespace, end), commit()]);
+  return page.length === SLICE;
 }
 
 function foldedRows(
@@ -40,13 +42,9 @@ function foldedRows(
   rows: readonly SqlRow[],
   logs: readonly (LogRecord | undefined)[],
 ): readonly Statement[] {
-  const end = Number(rows.at(-1)?.[0] ?? 0);
   const commits = rows.flatMap(([position, c], at): readonly FoldedCommit[] => {
     const words = indexedWords(logs[at]);
     return words === null ? [] : [{ position: Number(position), c: String(c), version: Number(rows[at]?.[2]), words }];
   });
-  return [
-    ...(commits.length > 0 ? [addFolded(schema, namespace, commits)] : []),
-    ...(end > 0 ? [setIndexed(schema, namespace, end)] : []),
-  ];
+  return commits.length > 0 ? [addFolded(schema, namespace, commits)] : [];
 }

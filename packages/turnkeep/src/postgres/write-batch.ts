@@ -19,6 +19,7 @@ import { dropHeads } from './sql/add-heads.ts';
 import { editLogs } from './sql/edit-logs.ts';
 import type { LogToEdit } from './sql/edit-logs.ts';
 import { removePacked, removeRows } from './sql/remove-rows.ts';
+import { planAnew } from './sql/transaction.ts';
 import { addAdditions } from './sql/additions.ts';
 import type { Addition } from './sql/additions.ts';
 import type { IndexedCommit } from './sql/search.ts';
@@ -113,6 +114,7 @@ export class WriteBatch {
         removeRows(schema, namespace, c, keys),
         packs !== '' && removePacked(schema, namespace, c, keys),
       ]),
+      edits.length > 0 && planAnew(),
       edits.length > 0 && markBlocks(schema, namespace, edits),
       edits.length > 0 && editLogs(schema, namespace, edits),
       edits.length > 0 && refoldWords(schema, namespace, edits),

@@ -1,5 +1,6 @@
 import type { Statement } from '../driver.ts';
 import type { Schema } from '../schema-name.ts';
+import { headAt } from './head-at.ts';
 
 /**
  * Makes room for conversations that do not exist: an empty head each, which only this transaction sees and locks. Answers
@@ -14,21 +15,26 @@ export function addHeads(
 ): Statement {
   const text = `INSERT INTO ${schema.sql}.heads (ns, id, c, version, rank, created, owner, uncollected, places, head)
     SELECT $1, u.id, u.c, 0, 0, 0, NULL, false, '[]', '' FROM unnest($2::text[], $3::bigint[]) AS u (id, c)
-    WHERE NOT EXISTS (SELECT FROM ${schema.sql}.heads h WHERE h.ns = $1 AND h.id = u.id)
-      AND ${makesAlone(schema, 'u.id')}
+    WHERE ${makesAlone(schema, 'u.id')}
     ON CONFLICT (ns, id) DO NOTHING RETURNING id, c`;
   return { name: 'tk_add_heads', text, values: [namespace, ids, numbers] };
 }
 
-/** Takes back the room of conversations whose first commit was refused. */
+/** Takes back the room of conversations whose first commit was refused: rows of this very transaction. */
 export function dropHeads(schema: Schema, namespace: string, ids: readonly string[]): Statement {
-  const text = `DELETE FROM ${schema.sql}.heads WHERE ns = $1 AND id = ANY ($2::text[]) AND head = ''`;
+  const text = `DELETE FROM ${schema.sql}.heads h USING (
+      SELECT h.at FROM unnest($2::text[]) AS u (id) CROSS JOIN LATERAL (SELECT ctid AS at FROM ${headAt(schema, 'u.id')}) h
+    ) f WHERE h.ctid = f.at AND h.ns = $1 AND h.head = ''`;
   return { name: 'tk_drop_heads', text, values: [namespace, ids] };
 }
 
-/** Held by who makes a conversation, whose id is `id` in the statement, until the end of the transaction. Nobody waits. */
+/**
+ * True for a conversation, whose id is `id` in the statement, that does not exist and that nobody else makes: who makes one
+ * holds a lock until the end of the transaction. Nobody waits.
+ */
 export function makesAlone(schema: Schema, id: string): string {
-  return `pg_try_advisory_xact_lock(hashtextextended(${lockSpace(schema)} || $1 || ' ' || ${id}, 0))`;
+  return `CASE WHEN (SELECT h.id FROM ${headAt(schema, id)}) IS NULL
+        THEN pg_try_advisory_xact_lock(hashtextextended(${lockSpace(schema)} || $1 || ' ' || ${id}, 0)) ELSE false END`;
 }
 
 /** Stores in two schemas do not meet in one lock; the name holds nothing that would need to be escaped. */

@@ -2,6 +2,7 @@ import type { Head } from '../../core/head.ts';
 import type { Statement } from '../driver.ts';
 import type { Schema } from '../schema-name.ts';
 import { makesAlone } from './add-heads.ts';
+import { headAt } from './head-at.ts';
 
 /** What one commit adds to one sum. */
 export interface Addition {
@@ -25,7 +26,7 @@ export function addAdditions(
   const text = `WITH made AS (
       INSERT INTO ${schema.sql}.heads (ns, id, c, version, rank, created, owner, uncollected, places, head)
       SELECT $1, $6, $7::bigint, 0, 0, $8::bigint, NULL, false, '[]', $9
-      WHERE NOT EXISTS (SELECT FROM ${schema.sql}.heads h WHERE h.ns = $1 AND h.id = $6) AND ${makesAlone(schema, '$6')}
+      WHERE ${makesAlone(schema, '$6')}
       ON CONFLICT (ns, id) DO NOTHING RETURNING id
     ), recency AS (
       INSERT INTO ${schema.sql}.recency (ns, id, activity, owner) SELECT $1, m.id, $8::bigint, NULL FROM made m
@@ -62,8 +63,9 @@ export function loadSums(
   const text = `SELECT u.which, s.k, s.v
     FROM unnest($3::text[], $4::text[]) WITH ORDINALITY AS u (low, high, which)
     CROSS JOIN LATERAL (
-      SELECT r.k, r.v FROM ${schema.sql}.heads h JOIN ${schema.sql}.rows r ON r.ns = $1 AND r.c = h.c AND r.k >= u.low AND r.k < u.high
-      WHERE h.ns = $1 AND h.id = $2
+      SELECT r.k, r.v FROM (SELECT c FROM ${headAt(schema, '$2')}) h CROSS JOIN LATERAL (
+        SELECT k, v FROM ${schema.sql}.rows r WHERE r.ns = $1 AND r.c = h.c AND r.k >= u.low AND r.k < u.high OFFSET 0
+      ) r
       UNION ALL SELECT a.k, a.v FROM ${schema.sql}.additions a WHERE a.ns = $1 AND a.k >= u.low AND a.k < u.high
     ) s`;
   return {
@@ -73,12 +75,14 @@ export function loadSums(
   };
 }
 
-/** Removes additions, as many as the limit at most, and answers `k, v` of each. */
+/** Removes the additions of the first keys, as many as the limit at most, and answers `k, v` of each. */
 export function takeAdditions(schema: Schema, namespace: string, limit: number): Statement {
-  const text = `WITH taken AS (
-      SELECT k, c, version FROM ${schema.sql}.additions WHERE ns = $1 ORDER BY ns, k, c, version LIMIT $2
+  const text = `WITH last AS (
+      SELECT k, c, version FROM (
+        SELECT k, c, version FROM ${schema.sql}.additions WHERE ns = $1 ORDER BY ns, k, c, version LIMIT $2
+      ) t ORDER BY k DESC, c DESC, version DESC LIMIT 1
     )
-    DELETE FROM ${schema.sql}.additions a USING taken t
-    WHERE a.ns = $1 AND a.k = t.k AND a.c = t.c AND a.version = t.version RETURNING a.k, a.v`;
+    DELETE FROM ${schema.sql}.additions a USING last l
+    WHERE a.ns = $1 AND (a.k, a.c, a.version) <= (l.k, l.c, l.version) RETURNING a.k, a.v`;
   return { name: 'tk_take_additions', text, values: [namespace, limit] };
 }

@@ -87,7 +87,9 @@ export function removeBlob(schema: Schema, namespace: string, b: string): Statem
 
 /** Answers a part of the bytes that a digest names, in base64. */
 export function readPart(schema: Schema, namespace: string, digest: string, index: number): Statement {
-  const text = `SELECT encode(p.bytes, 'base64') FROM ${schema.sql}.blobs u
-    JOIN ${schema.sql}.parts p ON p.ns = $1 AND p.b = u.b AND p.i = $3 WHERE u.ns = $1 AND u.name = $2`;
+  const text = `SELECT encode(p.bytes, 'base64')
+    FROM (SELECT b FROM ${schema.sql}.blobs WHERE ns = $1 AND name = $2 OFFSET 0) u CROSS JOIN LATERAL (
+      SELECT bytes FROM ${schema.sql}.parts p WHERE p.ns = $1 AND p.b = u.b AND p.i = $3 OFFSET 0
+    ) p`;
   return { name: 'tk_read_part', text, values: [namespace, digest, index] };
 }

@@ -1,5 +1,6 @@
 import type { Statement } from '../driver.ts';
 import type { Schema } from '../schema-name.ts';
+import { headAt, headNumbered } from './head-at.ts';
 import { numberIn } from './head-text.ts';
 
 /** Where an archive block stands: its conversation's number, and the version of its first commit. */
@@ -11,8 +12,9 @@ export interface BlockPlace {
 /** Answers `c, first, last, bytes` of blocks that are there, the bytes in base64. */
 export function loadBlocks(schema: Schema, namespace: string, places: readonly BlockPlace[]): Statement {
   const text = `SELECT b.c, b.first, b.last, encode(b.bytes, 'base64')
-    FROM unnest($2::bigint[], $3::bigint[]) AS u (c, first)
-    JOIN ${schema.sql}.blocks b ON b.ns = $1 AND b.c = u.c AND b.first = u.first`;
+    FROM unnest($2::bigint[], $3::bigint[]) AS u (c, first) CROSS JOIN LATERAL (
+      SELECT c, first, last, bytes FROM ${schema.sql}.blocks b WHERE b.ns = $1 AND b.c = u.c AND b.first = u.first OFFSET 0
+    ) b`;
   return {
     name: 'tk_load_blocks',
     text,
@@ -24,7 +26,7 @@ export function loadBlocks(schema: Schema, namespace: string, places: readonly B
 export function lastCooled(schema: Schema, namespace: string, conversation: string): Statement {
   const text = `SELECT (SELECT last FROM ${schema.sql}.blocks b WHERE b.ns = $1 AND b.c = h.c
       ORDER BY b.ns DESC, b.c DESC, b.first DESC LIMIT 1)
-    FROM ${schema.sql}.heads h WHERE h.ns = $1 AND h.id = $2`;
+    FROM ${headAt(schema, '$2')}`;
   return { name: 'tk_last_cooled', text, values: [namespace, conversation] };
 }
 
@@ -73,7 +75,8 @@ export function markBlocks(
 
 /** Answers `id, c, first` of the next block that holds words which went, by its place, after one. */
 export function nextDirty(schema: Schema, namespace: string, after: BlockPlace): Statement {
-  const text = `SELECT h.id, b.c, b.first FROM ${schema.sql}.blocks b JOIN ${schema.sql}.heads h ON h.ns = $1 AND h.c = b.c
+  const text = `SELECT h.id, b.c, b.first FROM ${schema.sql}.blocks b
+    CROSS JOIN LATERAL (SELECT id FROM ${headNumbered(schema, 'b.c')}) h
     WHERE b.ns = $1 AND (b.c, b.first) > ($2::bigint, $3::bigint) AND b.dirty ORDER BY b.c, b.first LIMIT 1`;
   return { name: 'tk_next_dirty', text, values: [namespace, after.c, after.first] };
 }

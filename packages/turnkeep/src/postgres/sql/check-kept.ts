@@ -1,6 +1,7 @@
 import type { Statement } from '../driver.ts';
 import type { Schema } from '../schema-name.ts';
 import type { Absent } from '../kept-rows.ts';
+import { headAt } from './head-at.ts';
 import { keyOfLine, linesOf, packedAt, packsIn } from './rows-of.ts';
 
 /** The SQLSTATE with which this statement fails: what a commit was decided on is not so. */
@@ -29,8 +30,9 @@ export function checkKept(
   const rows = `${schema.sql}.rows r WHERE r.ns = $1 AND r.c = u.c`;
   const packed = heads.flatMap(({ c, packs }) => (packs === '' ? [] : [c]));
   const text = `WITH locked AS MATERIALIZED (
-      SELECT id, head, packs FROM ${schema.sql}.heads
-      WHERE ns = $1 AND id = ANY ($2::text[]) ORDER BY id FOR UPDATE SKIP LOCKED
+      SELECT h.head = u.head AND h.packs = u.packs AS is_so
+      FROM unnest($2::text[], $3::text[], $4::text[]) AS u (id, head, packs)
+      CROSS JOIN LATERAL (SELECT head, packs FROM ${headAt(schema, 'u.id')} FOR UPDATE SKIP LOCKED) h
     )
     SELECT 1 / (CASE WHEN count(*) = cardinality($2::text[]) AND NOT EXISTS (
       SELECT FROM unnest($5::bigint[], $6::text[]) AS u (c, k)
@@ -39,8 +41,7 @@ export function checkKept(
       SELECT FROM unnest($7::bigint[], $8::text[], $9::text[]) AS u (c, low, high)
       CROSS JOIN LATERAL (SELECT FROM ${rows} AND r.k >= u.low AND r.k < u.high LIMIT 1) r
     )${packed.length > 0 ? noneIsPacked(schema) : ''} THEN 1 ELSE 0 END)
-    FROM locked l JOIN unnest($2::text[], $3::text[], $4::text[]) AS u (id, head, packs)
-      ON l.id = u.id AND l.head = u.head AND l.packs = u.packs`;
+    FROM locked WHERE is_so`;
   return {
     name: packed.length > 0 ? 'tk_check_kept_packed' : 'tk_check_kept',
     text,

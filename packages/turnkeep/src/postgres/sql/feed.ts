@@ -1,5 +1,6 @@
 import type { Statement } from '../driver.ts';
 import type { Schema } from '../schema-name.ts';
+import { headNumbered } from './head-at.ts';
 
 /** Answers a row where commits wait for their place. */
 export function feedWaits(schema: Schema, namespace: string): Statement {
@@ -43,7 +44,7 @@ export function placeInFeed(schema: Schema, namespace: string, limit: number): S
 /** Answers `position, id, version` after a position. */
 export function readFeed(schema: Schema, namespace: string, after: number, limit: number): Statement {
   const text = `SELECT f.position, h.id, f.version FROM ${schema.sql}.feed f
-    JOIN ${schema.sql}.heads h ON h.ns = $1 AND h.c = f.c
+    CROSS JOIN LATERAL (SELECT id FROM ${headNumbered(schema, 'f.c')}) h
     WHERE f.ns = $1 AND f.position > $2 ORDER BY f.position LIMIT $3`;
   return { name: 'tk_read_feed', text, values: [namespace, after, limit] };
 }

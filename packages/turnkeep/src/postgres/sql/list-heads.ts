@@ -1,6 +1,7 @@
 import type { HeadQuery } from '../../core/backend.ts';
 import type { Statement } from '../driver.ts';
 import type { Schema } from '../schema-name.ts';
+import { headAt } from './head-at.ts';
 
 /** Answers `head, id` of a page of conversations, newest first. */
 export function listHeads(schema: Schema, namespace: string, query: HeadQuery): Statement {
@@ -11,7 +12,8 @@ function byActivity(schema: Schema, namespace: string, query: HeadQuery): Statem
   const { owned, text, values } = page(query, 'r.activity', 'r.id', 'r.owner');
   return {
     name: `tk_list_activity${owned}`,
-    text: `SELECT h.head, h.id FROM ${schema.sql}.recency r JOIN ${schema.sql}.heads h ON h.ns = $1 AND h.id = r.id
+    text: `SELECT h.head, h.id FROM ${schema.sql}.recency r
+      CROSS JOIN LATERAL (SELECT id, head FROM ${headAt(schema, 'r.id')}) h
       WHERE r.ns = $1 AND ${text}`,
     values: [namespace, ...values],
   };

@@ -1,5 +1,6 @@
 import type { SqlValue, Statement } from '../driver.ts';
 import type { Schema } from '../schema-name.ts';
+import { headAt } from './head-at.ts';
 import { packsIn, rowAt, unpackedAt } from './rows-of.ts';
 
 /** A conversation, with its number where that is known. */
@@ -26,8 +27,8 @@ export interface VersionOf extends Of {
 
 /** Answers `id, c, rank, places, head, packs` of conversations that exist. */
 export function loadHeads(schema: Schema, namespace: string, ids: readonly string[]): Statement {
-  const text = `SELECT id, c, rank, places, head, packs FROM ${schema.sql}.heads
-    WHERE ns = $1 AND id = ANY ($2::text[]) AND head <> ''`;
+  const text = `SELECT h.id, h.c, h.rank, h.places, h.head, h.packs FROM unnest($2::text[]) AS u (id)
+    CROSS JOIN LATERAL (SELECT * FROM ${headAt(schema, 'u.id')}) h WHERE h.head <> ''`;
   return { name: 'tk_load_heads', text, values: [namespace, ids] };
 }
 
@@ -148,7 +149,7 @@ export function loadWords(schema: Schema, namespace: string, ranges: readonly Ra
 
 /** The number of a conversation: as it was given, else looked up. */
 function numberOf(schema: Schema): string {
-  return `SELECT coalesce(u.c, (SELECT c FROM ${schema.sql}.heads h WHERE h.ns = $1 AND h.id = u.id)) AS c OFFSET 0`;
+  return `SELECT coalesce(u.c, (SELECT c FROM ${headAt(schema, 'u.id')})) AS c OFFSET 0`;
 }
 
 function conversationsOf(asked: readonly Of[]): readonly [SqlValue, SqlValue] {

@@ -1,5 +1,7 @@
+import { compareKeys } from '../../core/backend.ts';
 import type { Statement } from '../driver.ts';
 import type { Schema } from '../schema-name.ts';
+import { headAt } from './head-at.ts';
 
 /**
  * How a head is locked:
@@ -29,8 +31,8 @@ export function lockHeads(
   wait: boolean,
   lock: HeadLock = 'alone',
 ): Statement {
-  const text = `SELECT id, c, rank, places, head, packs FROM ${schema.sql}.heads
-    WHERE ns = $1 AND id = ANY ($2::text[]) ORDER BY id FOR ${STRENGTHS[lock]}${wait ? '' : ' SKIP LOCKED'}`;
+  const text = `SELECT h.id, h.c, h.rank, h.places, h.head, h.packs FROM unnest($2::text[]) AS u (id)
+    CROSS JOIN LATERAL (SELECT * FROM ${headAt(schema, 'u.id')} FOR ${STRENGTHS[lock]}${wait ? '' : ' SKIP LOCKED'}) h`;
   const name = lock === 'alone' ? 'tk_lock_heads' : `tk_lock_heads_${lock}`;
-  return { name: wait ? `${name}_wait` : name, text, values: [namespace, ids] };
+  return { name: wait ? `${name}_wait` : name, text, values: [namespace, ids.toSorted(compareKeys)] };
 }

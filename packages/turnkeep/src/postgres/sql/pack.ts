@@ -1,6 +1,7 @@
 import type { Statement } from '../driver.ts';
 import type { Schema } from '../schema-name.ts';
 import type { RowPack } from '../row-pack.ts';
+import { headAt } from './head-at.ts';
 import { packBefore } from './rows-of.ts';
 
 /** Which rows are to be packed: by key after `after`, but for tables that stay as they are. */
@@ -49,8 +50,9 @@ export function putPacks(schema: Schema, namespace: string, c: string, packs: re
   };
 }
 
-/** Notes of which tables rows of a conversation are packed. */
+/** Notes of which tables rows of a conversation are packed, whose head this transaction holds. */
 export function notePacks(schema: Schema, namespace: string, id: string, packs: string): Statement {
-  const text = `UPDATE ${schema.sql}.heads SET packs = $3 WHERE ns = $1 AND id = $2 AND packs <> $3`;
+  const text = `UPDATE ${schema.sql}.heads h SET packs = $3 FROM (SELECT ctid AS at FROM ${headAt(schema, '$2')}) f
+    WHERE h.ctid = f.at AND h.ns = $1 AND h.packs <> $3`;
   return { name: 'tk_note_packs', text, values: [namespace, id, packs] };
 }

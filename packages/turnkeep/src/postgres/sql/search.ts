@@ -1,5 +1,6 @@
 import type { Statement } from '../driver.ts';
 import type { Schema } from '../schema-name.ts';
+import { headNumbered } from './head-at.ts';
 
 /** A commit, and what the index is to hold of it. */
 export interface IndexedCommit {
@@ -39,13 +40,16 @@ export function lockEnds(schema: Schema, namespace: string): Statement {
 }
 
 /**
- * Answers `position, c, version, at, header, seals, words, redactions, c, block` of the commits after a position, for the index. Their
- * log records are locked: words that go meanwhile wait, and then go from the index too.
+ * Answers `position, c, version, at, header, seals, words, redactions, c, block` of the commits after a position, for the index:
+ * nothing but the first two where there is no log record. Those that are there are locked: words that go meanwhile wait, and
+ * then go from the index too.
  */
 export function readToFold(schema: Schema, namespace: string, after: number, limit: number): Statement {
   const text = `SELECT f.position, f.c, l.version, l.at, l.header, l.seals, l.words, l.redactions, l.c, l.block
-    FROM ${schema.sql}.feed f JOIN ${schema.sql}.log l ON l.ns = $1 AND l.c = f.c AND l.version = f.version
-    WHERE f.ns = $1 AND f.position > $2 ORDER BY f.position LIMIT $3 FOR SHARE OF l`;
+    FROM (SELECT position, c, version FROM ${schema.sql}.feed WHERE ns = $1 AND position > $2 ORDER BY position LIMIT $3) f
+    LEFT JOIN LATERAL (
+      SELECT * FROM ${schema.sql}.log l WHERE l.ns = $1 AND l.c = f.c AND l.version = f.version FOR SHARE
+    ) l ON true ORDER BY f.position`;
   return { name: 'tk_read_to_fold', text, values: [namespace, after, limit] };
 }
 
@@ -104,7 +108,7 @@ export function findFolded(schema: Schema, namespace: string, pattern: string, s
   const text = `SELECT f.position, h.id, f.version FROM (
       ${found(`f.words LIKE $${values.length + 2}`)} UNION ALL ${found(`f.words = ''`)}
       ORDER BY position DESC LIMIT $4
-    ) f JOIN ${schema.sql}.heads h ON h.ns = $1 AND h.c = f.c ORDER BY f.position DESC`;
+    ) f CROSS JOIN LATERAL (SELECT id FROM ${headNumbered(schema, 'f.c')}) h ORDER BY f.position DESC`;
   return { name: `tk_find_folded${owned === '' ? '' : '_owned'}`, text, values: [namespace, ...values, pattern] };
 }
 
@@ -113,8 +117,10 @@ export function readToScan(schema: Schema, namespace: string, stretch: Stretch):
   const { owned, values } = stretchValues(stretch, 'f.c');
   const text = `SELECT f.position, h.id, l.version, l.at, l.header, l.seals, l.words, l.redactions, l.c, l.block
     FROM ${schema.sql}.feed f
-    JOIN ${schema.sql}.heads h ON h.ns = $1 AND h.c = f.c
-    JOIN ${schema.sql}.log l ON l.ns = $1 AND l.c = f.c AND l.version = f.version
+    CROSS JOIN LATERAL (SELECT id FROM ${headNumbered(schema, 'f.c')}) h
+    CROSS JOIN LATERAL (
+      SELECT * FROM ${schema.sql}.log l WHERE l.ns = $1 AND l.c = f.c AND l.version = f.version OFFSET 0
+    ) l
     WHERE f.ns = $1 AND f.position > $2 AND f.position < $3${owned} ORDER BY f.position DESC LIMIT $4`;
   return { name: `tk_read_to_scan${owned === '' ? '' : '_owned'}`, text, values: [namespace, ...values] };
 }

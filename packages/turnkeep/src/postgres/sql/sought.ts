@@ -2,6 +2,7 @@ import { KEYS, TABLES } from '../../core/keys.ts';
 import type { SoughtMessage } from '../../core/backend.ts';
 import type { Statement } from '../driver.ts';
 import type { Schema } from '../schema-name.ts';
+import { headAt } from './head-at.ts';
 import { numberKeyOf } from './number-key.ts';
 import { rowAt } from './rows-of.ts';
 
@@ -25,8 +26,7 @@ export function loadSought(schema: Schema, namespace: string, { conversationId, 
   const at = (key: string) => rowAt(schema, 'h.c', key);
   const text = `SELECT h.id, h.c, h.rank, h.places, h.head, h.packs, i.v, m.k, m.v, t.k, t.v,
       l.version, l.at, l.header, l.seals, l.words, l.redactions, l.c, l.block, b.c, b.first, b.last, b.bytes
-    FROM (SELECT id, c, rank, places, head, packs FROM ${s}.heads WHERE ns = $1 AND id = ANY ($2::text[]) AND head <> ''
-      ORDER BY ns, id OFFSET 0) h
+    FROM (SELECT * FROM ${headAt(schema, '$2')}) h
     LEFT JOIN LATERAL (${at('$3')}) i ON true
     LEFT JOIN LATERAL (SELECT regexp_match(i.v, '${PLACE}')::bigint[] AS at OFFSET 0) p ON true
     LEFT JOIN LATERAL (
@@ -47,6 +47,6 @@ export function loadSought(schema: Schema, namespace: string, { conversationId, 
     LEFT JOIN LATERAL (
       SELECT c, first, last, encode(bytes, 'base64') AS bytes FROM ${s}.blocks b
       WHERE b.ns = $1 AND b.c = h.c AND b.first = l.block OFFSET 0
-    ) b ON true`;
-  return { name: 'tk_load_sought', text, values: [namespace, [conversationId], KEYS.messageId(messageId)] };
+    ) b ON true WHERE h.head <> ''`;
+  return { name: 'tk_load_sought', text, values: [namespace, conversationId, KEYS.messageId(messageId)] };
 }

@@ -40,6 +40,14 @@ export function enterBounded(namespace: string, lockMs: number, idleMs: number):
   return { name: 'tk_enter_bounded', text, values: [namespace, milliseconds(lockMs), milliseconds(idleMs)] };
 }
 
+/**
+ * Has what follows in the transaction planned for tables as large as they are now: what joins rows of a table that it changes,
+ * and is too rare for its plan to be kept.
+ */
+export function planAnew(): Statement {
+  return { name: 'tk_plan_anew', text: `SELECT set_config('plan_cache_mode', 'force_custom_plan', true)`, values: [] };
+}
+
 /** The rank of the commit that is the `step`-th of its transaction, whose commits all follow what has the rank `floor`. */
 export function rankOf(floor: string, step: string): string {
   return `greatest(current_setting('turnkeep.clock')::bigint, ${floor}::bigint) + ${step}`;
