@@ -93,7 +93,7 @@ class KeptGroup {
   /** The heads that what is written stands on, as they are stored. */
   heads(): readonly KeptHead[] {
     const written = [...this.#held].filter(([id]) => this.batch.hasHead(id));
-    return written.map(([id, { c, packs }]) => ({ id, c, packs, head: JSON.stringify(this.kept.head(id)) }));
+    return written.map(([id, { c, packs }]) => ({ id, c, packs, text: this.kept.kept(id)?.text ?? '' }));
   }
 
   /** What was taken for absent of the conversations that are written. */
@@ -116,7 +116,7 @@ class KeptGroup {
   }
 
   #isKept(id: ConversationId): boolean {
-    const kept = this.left.has(id) ? undefined : this.#recent.get(this.#namespace, id);
+    const kept = this.left.has(id) ? undefined : this.kept.kept(id);
     if (!kept) return false;
     const { c, rank, packs, places } = kept.stored;
     if (!this.#held.has(id)) this.#held.set(id, { c, isNew: false, rank, packs, places });

@@ -29,6 +29,8 @@ export class NotKept extends Error {}
 export class KeptRows implements RowReader {
   readonly #recent: RecentConversations;
   readonly #namespace: string;
+  /** What is kept of the conversations that were asked for: nobody else changes that until they are written. */
+  readonly #found = new Map<ConversationId, RecentConversation | undefined>();
   #keys: { c: string; key: string }[] = [];
   #ranges: KeyRange[] = [];
 
@@ -40,6 +42,15 @@ export class KeptRows implements RowReader {
   /** What was taken for absent so far. */
   get absent(): Absent {
     return { keys: this.#keys, ranges: this.#ranges };
+  }
+
+  /** What is kept of a conversation. */
+  kept(conversation: ConversationId): RecentConversation | undefined {
+    const found = this.#found.get(conversation);
+    if (found !== undefined || this.#found.has(conversation)) return found;
+    const kept = this.#recent.get(this.#namespace, conversation);
+    this.#found.set(conversation, kept);
+    return kept;
   }
 
   head(conversation: ConversationId): Head | undefined {
@@ -79,17 +90,17 @@ export class KeptRows implements RowReader {
 
   /** A row, where it is known. */
   peek(conversation: ConversationId, key: string): RowValue | undefined {
-    const value = this.#recent.get(this.#namespace, conversation)?.rows.get(key);
+    const value = this.kept(conversation)?.rows.get(key);
     return value === KnownRows.unknown ? undefined : value;
   }
 
   isAbsent(conversation: ConversationId, key: string): boolean {
-    const kept = isOthersTable(key) ? undefined : this.#recent.get(this.#namespace, conversation);
+    const kept = isOthersTable(key) ? undefined : this.kept(conversation);
     return kept !== undefined && kept.rows.get(key) === undefined;
   }
 
   #kept(conversation: ConversationId): RecentConversation {
-    const kept = this.#recent.get(this.#namespace, conversation);
+    const kept = this.kept(conversation);
     if (!kept) throw new NotKept();
     return kept;
   }

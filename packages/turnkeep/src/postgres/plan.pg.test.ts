@@ -28,7 +28,7 @@ function keyedStatements(): readonly Statement[] {
   const of = { conversation: 'c', c: null, key: 'k', mayBePacked: true };
   const range = { conversation: 'c', c: null, from: 'a', to: 'b', limit: 1, packs: 1, isStill: true };
   const absent = { keys: [], ranges: [] };
-  const kept = { id: 'c', c: '1', head: '{}', packs: '' };
+  const kept = { id: 'c', c: '1', text: '{}', packs: '' };
   const stretch = { above: 0, below: 1, limit: 1, only: null };
   const page = { order: 'activity', limit: 1, after: undefined } as const;
   const shelf = { head: {} as Parameters<typeof addAdditions>[2]['head'], c: '1' }; // only its columns are asked for

@@ -12,6 +12,8 @@ const AVOIDED_COMMITS = 8;
 /** A conversation as this process left it. */
 export interface RecentConversation {
   readonly stored: StoredHead;
+  /** The head as it is stored. */
+  readonly text: string;
   readonly rows: KnownRows;
 }
 
@@ -32,7 +34,7 @@ export class RecentConversations {
   /** Keeps what a commit left: what was known before it, and what it wrote. */
   put(
     namespace: string,
-    stored: StoredHead,
+    { stored, text }: Pick<RecentConversation, 'stored' | 'text'>,
     before: KnownRows,
     written: ReadonlyMap<string, RowValue | null> | undefined,
   ): void {
@@ -41,7 +43,7 @@ export class RecentConversations {
     if (this.#isAvoided(key)) return;
     for (const [row, value] of written ?? []) before.put(row, value ?? undefined);
     if (before.size > ROWS || stored.head.erasedAt !== null) return;
-    this.#kept.set(key, { stored, rows: before });
+    this.#kept.set(key, { stored, text, rows: before });
     if (this.#kept.size > KEPT) for (const oldest of this.#kept.keys()) return void this.#kept.delete(oldest);
   }
 

@@ -5,7 +5,7 @@ import type { Head } from '../core/head.ts';
 import type { ConversationId } from '../core/ids.ts';
 import { KEYS } from '../core/keys.ts';
 import type { LogRecord } from '../core/log.ts';
-import { isShelf } from '../core/shelf.ts';
+import { isShelf, SHELVES } from '../core/shelf.ts';
 import { drawNumber } from './conversation-number.ts';
 import type { SqlRow, Statement } from './driver.ts';
 import { packLog } from './log-codec.ts';
@@ -53,6 +53,8 @@ export class WriteBatch {
   readonly #held: ReadonlyMap<ConversationId, Held>;
   readonly #rowsBefore: RowsBefore;
   readonly #heads = new Map<ConversationId, Head>();
+  /** The heads as they are written. */
+  readonly #texts = new Map<ConversationId, string>();
   readonly #rows = new Map<ConversationId, Map<string, RowValue | null>>();
   /** The version of each conversation's last commit. */
   readonly #versions = new Map<ConversationId, number>();
@@ -138,7 +140,8 @@ export class WriteBatch {
       // Rows of a head without a commit change without it: it vouches for none.
       const rows = step === undefined ? undefined : known(id);
       if (!head || !rows) continue;
-      recent.put(namespace, { c, rank: Number(rank), places, packs, head }, rows, this.#rows.get(id));
+      const stored = { c, rank: Number(rank), places, packs, head };
+      recent.put(namespace, { stored, text: this.#texts.get(id) ?? '' }, rows, this.#rows.get(id));
     }
   }
 
@@ -189,8 +192,10 @@ export class WriteBatch {
   }
 
   #headToPut(head: Head) {
-    const { c, step = null, places } = this.#heldOf(head.conversationId);
-    return { c, head, step, places: JSON.stringify([...places]) };
+    const { c, step = 0, places } = this.#heldOf(head.conversationId);
+    const text = JSON.stringify(head);
+    this.#texts.set(head.conversationId, text);
+    return { c, head, text, step, places: JSON.stringify([...places]) };
   }
 
   /** Those of a shelf by key: transactions that share one meet its rows in one order. */
@@ -230,11 +235,12 @@ function byKey(rows: ReadonlyMap<string, RowValue | null>): readonly (readonly [
 }
 
 function touchedBy(writes: WriteSet): ReadonlySet<ConversationId> {
-  return new Set([
-    ...writes.heads.map((head) => head.conversationId).filter((id) => !isAddition(writes, id)),
-    ...writes.rows.map((row) => row.conversation).filter((id) => !isAddition(writes, id)),
-    ...writes.edits.map((edit) => edit.conversation),
-  ]);
+  const touched = new Set<ConversationId>();
+  for (const { conversationId } of writes.heads) touched.add(conversationId);
+  for (const { conversation } of writes.rows) touched.add(conversation);
+  for (const { conversation } of writes.edits) touched.add(conversation);
+  if (writes.log !== undefined) touched.delete(SHELVES.usage);
+  return touched;
 }
 
 /** What a commit writes to sums is what it adds to them; who folds them writes the rows themselves, without a record. */

@@ -2,6 +2,7 @@ import type { Statement } from '../driver.ts';
 import type { Schema } from '../schema-name.ts';
 import type { Absent } from '../kept-rows.ts';
 import { headAt } from './head-at.ts';
+import { joined, numbers, spaced, texts } from './joined.ts';
 import { keyOfLine, linesOf, packedAt, packsIn } from './rows-of.ts';
 
 /** The SQLSTATE with which this statement fails: what a commit was decided on is not so. */
@@ -13,8 +14,12 @@ export interface KeptHead {
   readonly c: string;
   /** The tables of which rows are packed. */
   readonly packs: string;
-  readonly head: string;
+  /** The head as it is stored. */
+  readonly text: string;
 }
+
+const KEYS = `unnest(${numbers(6)}, ${texts(7)}) AS u (c, k)`;
+const RANGES = `unnest(${numbers(8)}, ${texts(9)}, ${texts(10)}) AS u (c, low, high)`;
 
 /**
  * Locks heads, and fails unless each is there, free, and the very text that is given, no other rows of its conversation are
@@ -30,15 +35,15 @@ export function checkKept(
   const rows = `${schema.sql}.rows r WHERE r.ns = $1 AND r.c = u.c`;
   const packed = heads.flatMap(({ c, packs }) => (packs === '' ? [] : [c]));
   const text = `WITH locked AS MATERIALIZED (
-      SELECT h.head = u.head AND h.packs = u.packs AS is_so
-      FROM unnest($2::text[], $3::text[], $4::text[]) AS u (id, head, packs)
+      SELECT h.head = u.head AND h.packs = coalesce(u.packs, '') AS is_so
+      FROM unnest(${texts(2)}, ${texts(3)}, ${texts(4)}) AS u (id, head, packs)
       CROSS JOIN LATERAL (SELECT head, packs FROM ${headAt(schema, 'u.id')} FOR UPDATE SKIP LOCKED) h
     )
-    SELECT 1 / (CASE WHEN count(*) = cardinality($2::text[]) AND NOT EXISTS (
-      SELECT FROM unnest($5::bigint[], $6::text[]) AS u (c, k)
+    SELECT 1 / (CASE WHEN count(*) = $5 AND NOT EXISTS (
+      SELECT FROM ${KEYS}
       CROSS JOIN LATERAL (SELECT FROM ${rows} AND r.k = u.k LIMIT 1) r
     ) AND NOT EXISTS (
-      SELECT FROM unnest($7::bigint[], $8::text[], $9::text[]) AS u (c, low, high)
+      SELECT FROM ${RANGES}
       CROSS JOIN LATERAL (SELECT FROM ${rows} AND r.k >= u.low AND r.k < u.high LIMIT 1) r
     )${packed.length > 0 ? noneIsPacked(schema) : ''} THEN 1 ELSE 0 END)
     FROM locked WHERE is_so`;
@@ -47,14 +52,15 @@ export function checkKept(
     text,
     values: [
       namespace,
-      heads.map(({ id }) => id),
-      heads.map(({ head }) => head),
-      heads.map(({ packs }) => packs),
-      keys.map(({ c }) => c),
-      keys.map(({ key }) => key),
-      ranges.map(({ c }) => c),
-      ranges.map(({ from }) => from),
-      ranges.map(({ to }) => to),
+      joined(heads.map(({ id }) => id)),
+      joined(heads.map(({ text }) => text)),
+      joined(heads.map(({ packs }) => packs)),
+      heads.length,
+      spaced(keys.map(({ c }) => c)),
+      joined(keys.map(({ key }) => key)),
+      spaced(ranges.map(({ c }) => c)),
+      joined(ranges.map(({ from }) => from)),
+      joined(ranges.map(({ to }) => to)),
       ...(packed.length > 0 ? [packed] : []),
     ],
   };
@@ -63,12 +69,12 @@ export function checkKept(
 /** Of the conversations that have packed rows. */
 function noneIsPacked(schema: Schema): string {
   return ` AND NOT EXISTS (
-      SELECT FROM unnest($5::bigint[], $6::text[]) AS u (c, k)
-      CROSS JOIN LATERAL (${packedAt(schema, 'u.c', 'u.k')}) p WHERE u.c = ANY ($10::bigint[]) AND p.v IS NOT NULL
+      SELECT FROM ${KEYS}
+      CROSS JOIN LATERAL (${packedAt(schema, 'u.c', 'u.k')}) p WHERE u.c = ANY ($11::bigint[]) AND p.v IS NOT NULL
     ) AND NOT EXISTS (
-      SELECT FROM unnest($7::bigint[], $8::text[], $9::text[]) AS u (c, low, high)
+      SELECT FROM ${RANGES}
       CROSS JOIN LATERAL (SELECT p.body FROM ${packsIn(schema, { c: 'u.c', low: 'u.low', high: 'u.high' })} OFFSET 0) p
       CROSS JOIN LATERAL (SELECT ${keyOfLine('l.line')} AS k FROM ${linesOf('p.body')}) l
-      WHERE u.c = ANY ($10::bigint[]) AND l.k >= u.low AND l.k < u.high
+      WHERE u.c = ANY ($11::bigint[]) AND l.k >= u.low AND l.k < u.high
     )`;
 }

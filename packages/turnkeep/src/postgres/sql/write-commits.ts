@@ -2,13 +2,16 @@ import type { Head } from '../../core/head.ts';
 import type { Statement } from '../driver.ts';
 import type { PackedLog } from '../log-codec.ts';
 import type { Schema } from '../schema-name.ts';
+import { joined, numbers, spaced, texts } from './joined.ts';
 import { rankOf } from './transaction.ts';
 
 export interface HeadToPut {
   readonly c: string;
   readonly head: Head;
-  /** Which commit of the transaction is the last of this conversation, from 1; `null` where none is: its rank stays. */
-  readonly step: number | null;
+  /** The head as it is stored. */
+  readonly text: string;
+  /** Which commit of the transaction is the last of this conversation, from 1; 0 where none is: its rank stays. */
+  readonly step: number;
   readonly places: string;
 }
 
@@ -52,8 +55,8 @@ export function writeCommits(
   { heads, added, put, logs, floor }: CommitsToWrite,
 ): Statement {
   const text = `WITH head AS (
-      SELECT * FROM unnest(${texts(3)}, $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::text[], $9::boolean[],
-        ${texts(10)}, ${texts(11)}, $24::bigint[])
+      SELECT * FROM unnest(${texts(3)}, ${numbers(4)}, ${numbers(5)}, ${numbers(6)}, ${numbers(7)}, $8::text[], $9::boolean[],
+        ${texts(10)}, ${texts(11)}, ${numbers(24)})
         AS u (id, version, step, created, activity, owner, uncollected, places, head, c)
     ), recency AS (
       INSERT INTO ${schema.sql}.recency AS r (ns, id, activity, owner) SELECT $1, u.id, u.activity, u.owner FROM head u
@@ -71,14 +74,14 @@ export function writeCommits(
     ), log AS (
       INSERT INTO ${schema.sql}.log (ns, c, version, at, header, seals, words, redactions)
       SELECT $1, u.c, u.version, u.at, u.header, u.seals, coalesce(u.words, ''), u.redactions
-      FROM unnest($16::bigint[], $17::bigint[], $19::bigint[], ${texts(20)}, ${texts(21)}, ${texts(22)}, ${texts(23)})
+      FROM unnest(${numbers(16)}, ${numbers(17)}, ${numbers(19)}, ${texts(20)}, ${texts(21)}, ${texts(22)}, ${texts(23)})
         AS u (c, version, at, header, seals, words, redactions)
     ), outbox AS (
       INSERT INTO ${schema.sql}.outbox (ns, c, version, rank) SELECT $1, u.c, u.version, ${rankOf('$2', 'u.step')}
-      FROM unnest($16::bigint[], $17::bigint[], $18::bigint[]) AS u (c, version, step)
+      FROM unnest(${numbers(16)}, ${numbers(17)}, ${numbers(18)}) AS u (c, version, step)
     )
     INSERT INTO ${schema.sql}.heads AS h (ns, id, c, version, rank, created, owner, uncollected, places, head)
-    SELECT $1, u.id, u.c, u.version, coalesce(${rankOf('$2', 'u.step')}, 0), u.created, u.owner, u.uncollected, u.places, u.head
+    SELECT $1, u.id, u.c, u.version, CASE u.step WHEN 0 THEN 0 ELSE ${rankOf('$2', 'u.step')} END, u.created, u.owner, u.uncollected, u.places, u.head
     FROM head u
     ON CONFLICT (ns, id) DO UPDATE SET version = excluded.version, created = excluded.created, owner = excluded.owner,
       rank = CASE excluded.rank WHEN 0 THEN h.rank ELSE excluded.rank END,
@@ -93,63 +96,41 @@ export function writeCommits(
       ...headColumns(heads),
       ...rowColumns(put),
       ...logColumns(logs),
-      heads.map(({ c }) => c),
+      spaced(heads.map(({ c }) => c)),
       ...rowColumns(added),
     ],
   };
 }
 
-// Ids, keys and JSON hold neither character (the ids that people have elsewhere may). As one text, values cost a third of what they cost as an array, whose every
-// quotation mark is escaped here and read one by one there.
-const SEPARATOR = '\u001e';
-/** Stands for `null`, and for a text that is empty. */
-const NOTHING = '\u001f';
-
-function joined(values: readonly (string | null)[]): string {
-  return values.map((value) => (value === null || value === '' ? NOTHING : value)).join(SEPARATOR);
-}
-
-const SPACE = ' ';
-
-/** The array of a parameter that is numbers with spaces between them. */
-function numbers(parameter: number): string {
-  return `string_to_array($${parameter}::text, '${SPACE}')::bigint[]`;
-}
-
-/** The array of a parameter that {@link joined} made. */
-function texts(parameter: number): string {
-  return `string_to_array($${parameter}::text, E'\\x1e', E'\\x1f')`;
-}
-
 function headColumns(heads: readonly HeadToPut[]): Statement['values'] {
   return [
     joined(heads.map(({ head }) => head.conversationId)),
-    heads.map(({ head }) => head.version),
-    heads.map(({ step }) => step),
-    heads.map(({ head }) => head.createdAt),
-    heads.map(({ head }) => head.lastActivityAt),
+    spaced(heads.map(({ head }) => head.version)),
+    spaced(heads.map(({ step }) => step)),
+    spaced(heads.map(({ head }) => head.createdAt)),
+    spaced(heads.map(({ head }) => head.lastActivityAt)),
     heads.map(({ head }) => head.owner),
     heads.map(({ head }) => head.erasedAt !== null && !head.collected),
     joined(heads.map(({ places }) => places)),
-    joined(heads.map(({ head }) => JSON.stringify(head))),
+    joined(heads.map(({ text }) => text)),
   ];
 }
 
 function rowColumns(rows: readonly RowToPut[]): Statement['values'] {
   return [
-    rows.map(({ c }) => c).join(SPACE),
+    spaced(rows.map(({ c }) => c)),
     joined(rows.map(({ key }) => key)),
     joined(rows.map(({ value }) => value)),
-    rows.map(({ version }) => version).join(SPACE),
+    spaced(rows.map(({ version }) => version)),
   ];
 }
 
 function logColumns(logs: readonly LogToPut[]): Statement['values'] {
   return [
-    logs.map(({ c }) => c),
-    logs.map(({ log }) => log.version),
-    logs.map(({ step }) => step),
-    logs.map(({ log }) => log.at),
+    spaced(logs.map(({ c }) => c)),
+    spaced(logs.map(({ log }) => log.version)),
+    spaced(logs.map(({ step }) => step)),
+    spaced(logs.map(({ log }) => log.at)),
     joined(logs.map(({ log }) => log.header)),
     joined(logs.map(({ log }) => log.seals)),
     joined(logs.map(({ log }) => log.words)),
