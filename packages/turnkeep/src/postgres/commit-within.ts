@@ -3,17 +3,18 @@ import { TurnkeepError, assert } from '../core/errors.ts';
 import type { ConversationId } from '../core/ids.ts';
 import type { Receipt } from '../core/receipt.ts';
 import type { Connection } from './driver.ts';
-import { storeError } from './driver-errors.ts';
+import { driverFault, storeError } from './driver-errors.ts';
 import { decideGroup } from './group.ts';
 import type { Job } from './group.ts';
-import { enterNamespace } from './sql/transaction.ts';
+import { NOT_SO } from './sql/check-kept.ts';
+import { assertEntered, enterNamespace } from './sql/transaction.ts';
 import { conversationsOf } from './read-plan.ts';
 import type { Store } from './store.ts';
 
 /** A commit names its conversations; what it comes upon further is asked for again, so often at most. */
 const TRIES = 4;
 
-/** Decides and writes a commit within a transaction that somebody else began and will end. */
+/** Decides and writes a commit within a transaction that somebody else began and will end; refuses a client without one. */
 export async function commitOn(store: Store, connection: Connection, envelope: Envelope): Promise<Receipt> {
   const locks = new Set(conversationsOf(envelope.commit));
   try {
@@ -23,6 +24,8 @@ export async function commitOn(store: Store, connection: Connection, envelope: E
       if (receipt) return receipt;
     }
   } catch (error) {
+    if (driverFault(error).code === NOT_SO)
+      throw new TurnkeepError('invalid_value', { path: 'client', reason: 'it is in no transaction: begin one first' });
     throw storeError(error, store.place, 0);
   }
   // Another transaction makes the same conversation at this moment.
@@ -37,7 +40,7 @@ async function tryOn(
 ): Promise<Receipt | undefined> {
   const { namespace } = job.envelope.commit;
   const group = await decideGroup(store, connection, namespace, [job], {
-    enter: [enterNamespace(namespace)],
+    enter: [enterNamespace(namespace), assertEntered()],
     wait: true,
     exists: () => false,
   });

@@ -79,7 +79,7 @@ function keyedStatements(): readonly Statement[] {
 
 /** What has no plan, or looks at all that there is of something, or is planned anew each time. */
 const OTHERS = [
-  ...['begin', 'begin_snapshot', 'commit', 'rollback', 'enter', 'enter_bounded', 'plan_anew'],
+  ...['begin', 'begin_snapshot', 'commit', 'rollback', 'enter', 'enter_bounded', 'plan_anew', 'assert_entered'],
   // Of a page, in the order of its index.
   ...['list_created', 'list_namespaces', 'longer_than', 'next_uncollected', 'all_uncollected', 'list_scratch'],
   // Of one row by its key, or of a conversation or an upload that is named.
@@ -158,7 +158,8 @@ function looksThrough([name, plan]: readonly [string, PlanNode]): readonly strin
     if (type === 'Seq Scan') return [`${name}: all of ${table}`];
     if (index === undefined) return [];
     const last = LAST[index];
-    const isByKey = last !== undefined && new RegExp(`\\b${last}"?\\)*(::\\w+)? (=|<=?|>=?) |ROW\\(${last},`).test(condition);
+    const isByKey =
+      last !== undefined && new RegExp(`\\b${last}"?\\)*(::\\w+)? (=|<=?|>=?) |ROW\\(${last},`).test(condition);
     return isByKey || FROM_THE_START.test(name) ? [] : [`${name}: ${index} where ${condition}`];
   });
 }

@@ -5,7 +5,8 @@ import { headAt } from './head-at.ts';
 /**
  * Makes room for conversations that do not exist: an empty head each, which only this transaction sees and locks. Answers
  * `id, c` of those that it made. One that exists, or that another transaction is about to make, is left out, and nobody
- * waits: whoever makes a conversation holds an advisory lock on its id until the end of its transaction.
+ * waits: whoever makes a conversation holds an advisory lock on its id until the end of its transaction. Outside of one it
+ * makes none.
  */
 export function addHeads(
   schema: Schema,
@@ -15,7 +16,7 @@ export function addHeads(
 ): Statement {
   const text = `INSERT INTO ${schema.sql}.heads (ns, id, c, version, rank, created, owner, uncollected, places, head)
     SELECT $1, u.id, u.c, 0, 0, 0, NULL, false, '[]', '' FROM unnest($2::text[], $3::bigint[]) AS u (id, c)
-    WHERE ${makesAlone(schema, 'u.id')}
+    WHERE current_setting('turnkeep.clock', true) <> '' AND ${makesAlone(schema, 'u.id')}
     ON CONFLICT (ns, id) DO NOTHING RETURNING id, c`;
   return { name: 'tk_add_heads', text, values: [namespace, ids, numbers] };
 }
