@@ -18,11 +18,13 @@ export function rollback(): Statement {
 
 const ENTER = `SELECT set_config('turnkeep.clock', floor(extract(epoch FROM clock_timestamp()) * 1000000)::text, true),
     set_config('turnkeep.namespace', $1, true), set_config('enable_seqscan', 'off', true),
-    set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)`;
+    set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true),
+    set_config('array_nulls', 'on', true), set_config('standard_conforming_strings', 'on', true)`;
 
 /**
  * Says whose rows this transaction may see, for the policies of row-level security, and how its statements are planned:
  * each looks up a few keys, and a plan that was made while the tables were small must not scan them once they are large.
+ * And how they are read, whatever a database or a role has set: a `NULL` of an array is none of four letters, and a backslash one.
  * Ranks of its commits begin at the server's clock of this moment, in microseconds: a commit that ended before this
  * transaction began has a lower one.
  */
@@ -38,6 +40,12 @@ export function enterBounded(namespace: string, lockMs: number, idleMs: number):
   const text = `${ENTER}, set_config('lock_timeout', $2, true),
     set_config('idle_in_transaction_session_timeout', $3, true)`;
   return { name: 'tk_enter_bounded', text, values: [namespace, milliseconds(lockMs), milliseconds(idleMs)] };
+}
+
+/** Fails, with the SQLSTATE that `checkKept` fails with, unless a transaction is open that entered a namespace. */
+export function assertEntered(): Statement {
+  const text = `SELECT 1 / (CASE WHEN current_setting('turnkeep.clock', true) <> '' THEN 1 ELSE 0 END)`;
+  return { name: 'tk_assert_entered', text, values: [] };
 }
 
 /**
