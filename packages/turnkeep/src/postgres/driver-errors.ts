@@ -33,6 +33,7 @@ const KINDS: { readonly [state: string]: FaultKind } = {
   '57P03': 'unreachable',
   '57P05': 'lost',
   '25P03': 'lost',
+  '25P04': 'lost',
   '57014': 'slow',
   '55P03': 'slow',
   '40': 'again',

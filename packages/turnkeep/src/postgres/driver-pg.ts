@@ -1,4 +1,4 @@
-import type { ClientBase, Pool, PoolClient, PoolConfig } from 'pg';
+import type { Client, ClientBase, Pool, PoolClient, PoolConfig } from 'pg';
 import { TurnkeepError } from '../core/errors.ts';
 import { after } from '../platform/timers.ts';
 import type { Connection, Driver, Session, SqlRow, Statement } from './driver.ts';
@@ -63,8 +63,10 @@ class PgDriver implements Driver {
     const { pipeline, max } = pool.options as { readonly pipeline?: boolean; readonly max?: number };
     this.pipelined = pipeline === true;
     this.maxConnections = max ?? MAX_CONNECTIONS;
-    // A connection that breaks while it is idle leaves the pool; nobody else needs to know.
-    pool.on('error', () => undefined);
+    // A connection that breaks while it is idle leaves the pool; nobody else needs to know. One that breaks while it is at work
+    // fails its statement, and one may break before it is put to work.
+    pool.on('error', ignore);
+    pool.on('connect', (client) => client.on('error', ignore));
   }
 
   async connect(): Promise<Session> {
@@ -78,13 +80,14 @@ class PgDriver implements Driver {
   }
 
   async listen(channel: string, heard: (payload: string) => void, lost: () => void): Promise<() => void> {
-    const client = await this.#pool.connect();
+    // Not one of the pool's: who works must not wait for who listens.
+    const client = new (this.#pool as unknown as PoolWithClient).Client(this.#pool.options);
     let open = true;
     const end = (): void => {
       if (!open) return;
       open = false;
       client.removeAllListeners('notification');
-      client.release(true);
+      void client.end().catch(ignore);
     };
     const fail = (): void => {
       if (!open) return;
@@ -95,6 +98,7 @@ class PgDriver implements Driver {
     client.on('end', fail);
     client.on('notification', (message) => heard(message.payload ?? ''));
     try {
+      await client.connect();
       await client.query(`LISTEN ${quoted(channel)}`);
     } catch (error) {
       end();
@@ -115,10 +119,12 @@ function quoted(identifier: string): string {
 class PgConnection implements Connection {
   readonly #client: ClientBase;
   readonly #pipelined: boolean;
+  readonly #prepared: Map<string, string>;
 
   constructor(client: ClientBase, pipelined: boolean) {
     this.#client = client;
     this.#pipelined = pipelined;
+    this.#prepared = preparedOn(client);
   }
 
   async run(statements: readonly Statement[]): Promise<readonly (readonly SqlRow[])[]> {
@@ -150,9 +156,28 @@ class PgConnection implements Connection {
   }
 
   async #send({ name, text, values }: Statement): Promise<readonly SqlRow[]> {
-    const query = { name, text, values: values as unknown[], rowMode: 'array' as const };
+    const query = { name: this.#nameOf(name, text), text, values: values as unknown[], rowMode: 'array' as const };
     return (await this.#client.query<unknown[]>(query)).rows;
   }
+
+  /**
+   * The name under which the connection prepares a statement; none where another store that shares the connection has given the
+   * name to a text of its own: it is then parsed each time.
+   */
+  #nameOf(name: string, text: string): string | undefined {
+    const prepared = this.#prepared.get(name);
+    if (prepared === undefined) this.#prepared.set(name, text);
+    return prepared === undefined || prepared === text ? name : undefined;
+  }
+}
+
+const PREPARED = new WeakMap<ClientBase, Map<string, string>>();
+
+/** The texts of a connection's statements by name. */
+function preparedOn(client: ClientBase): Map<string, string> {
+  let prepared = PREPARED.get(client);
+  if (!prepared) PREPARED.set(client, (prepared = new Map<string, string>()));
+  return prepared;
 }
 
 class PgSession extends PgConnection implements Session {
@@ -164,8 +189,6 @@ class PgSession extends PgConnection implements Session {
     super(client, pipelined);
     this.#client = client;
     this.#timeoutMs = timeoutMs;
-    // The statement at work reports what happened to its connection.
-    client.on('error', ignore);
   }
 
   override async run(statements: readonly Statement[]): Promise<readonly (readonly SqlRow[])[]> {
@@ -189,7 +212,6 @@ class PgSession extends PgConnection implements Session {
   #leave(broken: boolean): void {
     if (!this.#open) return;
     this.#open = false;
-    this.#client.removeListener('error', ignore);
     this.#client.release(broken);
   }
 
@@ -197,6 +219,11 @@ class PgSession extends PgConnection implements Session {
   #cut(): void {
     (this.#client as unknown as ClientWithSocket).connection.stream.destroy();
   }
+}
+
+/** A pool has the class of its clients though its types do not say so. */
+interface PoolWithClient {
+  readonly Client: new (options: Pool['options']) => Client;
 }
 
 /** `pg` shows its socket though its types do not. */
