@@ -103,6 +103,38 @@ describe('a commit within', () => {
   });
 });
 
+it('a role that lacks a right is told at once, not when its time is up', async () => {
+  const store = await schema.open();
+  await store.commit(turn('c', 'one'));
+  const role = `${schema.name}_reader`;
+  const client = await schema.client();
+  await client.query(`CREATE ROLE ${role} LOGIN; GRANT USAGE ON SCHEMA "${schema.name}" TO ${role};
+    GRANT SELECT ON ALL TABLES IN SCHEMA "${schema.name}" TO ${role}`);
+  const url = new URL(schema.url);
+  url.username = role;
+  const options = { migrate: false, search: 'scan', commitTimeoutMs: 3_600_000 } as const;
+  const reader = await schema.open(options, await schema.driver(url.href));
+  expect(await versionOf(reader, 'c')).toBe(1);
+  const refused = { code: 'store_unavailable', details: { reason: expect.stringContaining('42501') as string } };
+  await expect(reader.commit(turn('c', 'two'))).rejects.toMatchObject(refused);
+  await reader.close();
+  await client.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
+});
+
+it('a database that cannot hold every text is refused untouched', async () => {
+  const client = await schema.client();
+  await client.query(`CREATE DATABASE ${schema.name} ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0`);
+  const url = new URL(schema.url);
+  url.pathname = `/${schema.name}`;
+  const driver = await pgDriver({ connectionString: url.href });
+  await expect(schema.open({}, driver)).rejects.toMatchObject({ code: 'unsupported' });
+  await driver.close();
+  const inside = await schema.client(url.href);
+  expect((await inside.query(`SELECT 1 FROM pg_namespace WHERE nspname = '${schema.name}'`)).rows).toEqual([]);
+  await inside.end();
+  await client.query(`DROP DATABASE ${schema.name}`);
+});
+
 it('settings of a role change nothing of what is kept and found', async () => {
   await (await schema.open()).close();
   const role = `${schema.name}_role`;

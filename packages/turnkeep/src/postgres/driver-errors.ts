@@ -14,6 +14,8 @@ export type FaultKind =
   | 'corrupt'
   /** The server takes no writes: a standby, or one that was told so. */
   | 'readonly'
+  /** The role lacks a right. */
+  | 'forbidden'
   /** Our tables are not there, or not as they were left. */
   | 'foreign'
   | 'other';
@@ -54,7 +56,7 @@ const KINDS: { readonly [state: string]: FaultKind } = {
   '42P01': 'foreign',
   '3F000': 'foreign',
   '42703': 'foreign',
-  '42501': 'unreachable',
+  '42501': 'forbidden',
 };
 
 const UNREACHABLE = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']);
@@ -86,6 +88,7 @@ export function storeError(error: unknown, place: string, waitedMs: number): Err
     case 'lost':
     case 'unreachable':
     case 'readonly':
+    case 'forbidden':
       return new TurnkeepError('store_unavailable', { place, reason }, options);
     case 'again':
     case 'slow':

@@ -13,12 +13,18 @@ interface Found {
   readonly tables: number;
   /** Steps that were taken; `undefined` where there is no table that says so. */
   readonly version: number | undefined;
+  /** Of the database. */
+  readonly encoding: string;
 }
+
+/** Those in which a database keeps every text as it is: it does not recode in the second one. */
+const ENCODINGS: ReadonlySet<string> = new Set(['UTF8', 'SQL_ASCII']);
 
 /**
  * Brings a schema to the newest version, each step once, whoever else does the same at this moment: one at a time, in one
  * transaction. A schema of another program is refused (`store_foreign`), as is one of a newer version (`store_newer`), and
- * neither is touched. One that is up to date is only looked at; one that is not is refused where `mayCreate` is false.
+ * neither is touched. One that is up to date is only looked at; one that is not is refused where `mayCreate` is false. So is one
+ * in a database that cannot hold every text (`unsupported`).
  */
 export async function migrate({ driver, schema, place }: Store, mayCreate: boolean): Promise<void> {
   const session = await driver.connect();
@@ -49,7 +55,11 @@ async function takeSteps(session: Session, schema: Schema, place: string): Promi
 }
 
 /** The version of a schema that is ours or will be. */
-function assertOurs({ exists, tables, version }: Found, place: string): number {
+function assertOurs({ exists, tables, version, encoding }: Found, place: string): number {
+  if (!ENCODINGS.has(encoding))
+    throw new TurnkeepError('unsupported', {
+      what: `keep texts in a database of encoding ${encoding}: make one of UTF8`,
+    });
   if (version === undefined) {
     if (!exists || tables === 0) return 0;
     const reason = 'the schema holds tables of something else';
@@ -64,11 +74,11 @@ async function look(session: Session, schema: Schema): Promise<Found> {
   const text = `SELECT (SELECT count(*) FROM pg_namespace WHERE nspname = $1),
     (SELECT count(*) FROM pg_class WHERE relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = $1)
       AND relkind IN ('r', 'p', 'v', 'm', 'f')),
-    to_regclass('${schema.sql}.store') IS NOT NULL`;
+    to_regclass('${schema.sql}.store') IS NOT NULL, current_setting('server_encoding')`;
   const [[row] = []] = await session.run([{ name: 'tk_look', text, values: [schema.name] }]);
-  const [exists, tables, hasStore] = row as [string | number, string | number, boolean];
+  const [exists, tables, hasStore, encoding] = row as [string | number, string | number, boolean, string];
   const version = hasStore ? await versionOf(session, schema) : undefined;
-  return { exists: Number(exists) > 0, tables: Number(tables), version };
+  return { exists: Number(exists) > 0, tables: Number(tables), version, encoding };
 }
 
 /** `undefined` where a table of that name is not ours. */
