@@ -156,7 +156,7 @@ it('settings of a role change nothing of what is kept and found', async () => {
   await store.commit(envelope('c', [{ kind: 'message.append', message }]));
   await store.commit(turn('c', words));
   await store.cool(NAMESPACE, { hotMessages: 1 });
-  const sought = { conversationId: 'c' as never, messageId: 'm1' as never };
+  const sought = { conversationId: 'c', messageId: 'm1' };
   const log = await store.read(NAMESPACE, (rows) => (rows.get('c', 'Mm1') ? rows.log('c', 1) : undefined), sought);
   expect(JSON.parse(log?.records[0]?.body ?? '{}')).toMatchObject({ parts: message.parts });
   expect(await schema.rowsOf('SELECT owner FROM $s.heads UNION SELECT owner FROM $s.recency')).toEqual([

@@ -72,8 +72,6 @@ class KeptGroup {
   readonly batch: WriteBatch;
   readonly outcomes = new Map<WaitingCommit, Outcome>();
   readonly #store: Store;
-  readonly #recent: RecentConversations;
-  readonly #namespace: string;
   readonly #overlay: Overlay;
   readonly #rows: WithoutSums;
   readonly #held = new Map<ConversationId, Held>();
@@ -82,8 +80,6 @@ class KeptGroup {
 
   constructor(store: Store, recent: RecentConversations, namespace: string) {
     this.#store = store;
-    this.#recent = recent;
-    this.#namespace = namespace;
     this.kept = new KeptRows(recent, namespace);
     this.#overlay = new Overlay(this.kept);
     this.#rows = new WithoutSums(this.#overlay);

@@ -54,7 +54,7 @@ function keyedStatements(): readonly Statement[] {
     ]),
     loadLogs(schema, 'n', [{ ...of, version: 1 }]),
     loadWords(schema, 'n', [range]),
-    loadSought(schema, 'n', { conversationId: 'c' as never, messageId: 'm' as never }),
+    loadSought(schema, 'n', { conversationId: 'c', messageId: 'm' }),
     loadBlocks(schema, 'n', places),
     lastCooled(schema, 'n', 'c'),
     nextDirty(schema, 'n', { c: '1', first: 1 }),
@@ -77,20 +77,17 @@ function keyedStatements(): readonly Statement[] {
   ];
 }
 
-/** What has no plan, or looks at all that there is of something, or is planned anew each time. */
-const OTHERS = [
-  ...['begin', 'begin_snapshot', 'commit', 'rollback', 'enter', 'enter_bounded', 'plan_anew', 'assert_entered'],
-  // Of a page, in the order of its index.
-  ...['list_created', 'list_namespaces', 'longer_than', 'next_uncollected', 'all_uncollected', 'list_scratch'],
-  // Of one row by its key, or of a conversation or an upload that is named.
-  ...['put_scratch', 'read_scratch', 'delete_scratch', 'begin_upload', 'add_part', 'touch_upload', 'find_upload'],
-  ...['name_upload', 'remove_parts', 'remove_blob', 'begin_feed', 'lock_feed', 'feed_waits', 'read_ends', 'lock_ends'],
-  ...['set_indexed', 'add_folded', 'add_block', 'empty_logs', 'dirty_block', 'edited_logs', 'put_block'],
-  // Of a namespace, seldom.
-  ...['check_', 'check_heads', 'rebuild_recency', 'drop_folded', 'give_up_blobs', 'expire_uploads', 'given_up_blob'],
-  // After `planAnew`.
-  ...['mark_blocks', 'edit_logs', 'refold'],
-];
+/**
+ * What has no plan; pages in the order of an index; what names one row, one conversation or one upload; what looks through a
+ * namespace, seldom; what is planned anew each time (`planAnew`).
+ */
+const OTHERS = `begin begin_snapshot commit rollback enter enter_bounded assert_entered plan_anew
+  list_created list_namespaces longer_than next_uncollected all_uncollected list_scratch
+  put_scratch read_scratch delete_scratch begin_upload add_part touch_upload find_upload name_upload remove_parts remove_blob
+  begin_feed lock_feed feed_waits read_ends lock_ends set_indexed add_folded
+  add_block empty_logs dirty_block edited_logs put_block
+  check_ check_heads rebuild_recency drop_folded give_up_blobs expire_uploads given_up_blob
+  mark_blocks edit_logs refold`.split(/\s+/);
 
 /** Of an index, the column that its whole key ends with, and where a range of it is what is asked for: the one before. */
 const LAST: Readonly<Record<string, string>> = {
