@@ -7,7 +7,7 @@ import { driverFault, storeError } from './driver-errors.ts';
 import { decideGroup } from './group.ts';
 import type { Job } from './group.ts';
 import { NOT_SO } from './sql/check-kept.ts';
-import { assertEntered, enterNamespace } from './sql/transaction.ts';
+import { assertEntered, enterNamespace, rememberSettings, restoreSettings } from './sql/transaction.ts';
 import { conversationsOf } from './read-plan.ts';
 import type { Store } from './store.ts';
 
@@ -38,18 +38,28 @@ async function tryOn(
   job: Job,
   locks: Set<ConversationId>,
 ): Promise<Receipt | undefined> {
-  const { namespace } = job.envelope.commit;
-  const group = await decideGroup(store, connection, namespace, [job], {
-    enter: [enterNamespace(namespace), assertEntered()],
-    wait: true,
-    exists: () => false,
-  });
-  const statements = group.batch.statements(store.schema, namespace);
-  if (statements.length > 0) await connection.run(statements);
-  const outcome = group.outcomes.get(job);
+  const outcome = (await decideOn(store, connection, job)).get(job);
   assert(outcome, 'every commit of a group has an outcome');
   if (outcome.kind === 'done') return outcome.receipt;
   if (outcome.kind === 'failed') throw outcome.error;
   if (outcome.kind === 'needs') for (const id of outcome.conversations) locks.add(id);
   return undefined;
+}
+
+/** Leaves the transaction's settings as they were. */
+async function decideOn(store: Store, connection: Connection, job: Job) {
+  const { namespace } = job.envelope.commit;
+  try {
+    const group = await decideGroup(store, connection, namespace, [job], {
+      enter: [rememberSettings(), enterNamespace(namespace), assertEntered()],
+      wait: true,
+      exists: () => false,
+    });
+    await connection.run([...group.batch.statements(store.schema, namespace), restoreSettings()]);
+    return group.outcomes;
+  } catch (error) {
+    // Where the transaction failed they go with it.
+    await connection.run([restoreSettings()]).catch(() => undefined);
+    throw error;
+  }
 }

@@ -89,6 +89,21 @@ describe('a commit within', () => {
     expect(await store.verify()).toEqual([]);
   });
 
+  it('a transaction leaves its settings as they were, written or refused', async () => {
+    const store = await schema.open();
+    const client = await schema.client();
+    const names = ['enable_seqscan', 'enable_hashjoin', 'array_nulls', 'plan_cache_mode', 'search_path'];
+    const settings = `SELECT ${names.map((name) => `current_setting('${name}') AS ${name}`).join(', ')}`;
+    await client.query('BEGIN');
+    await client.query('SET LOCAL search_path TO public, pg_temp');
+    const before = (await client.query(settings)).rows;
+    await store.commitWithin(client, turn('c', 'one'));
+    await expect(store.commitWithin(client, turn('c', 'two', { expect: { version: 7 } }))).rejects.toThrow('version');
+    expect((await client.query(settings)).rows).toEqual(before);
+    await client.query('COMMIT');
+    expect(await versionOf(store, 'c')).toBe(1);
+  });
+
   it('a transaction that is rolled back after its receipt leaves the next one in its place, kept or not', async () => {
     const store = await schema.open();
     await store.commit(turn('kept', 'one'));
@@ -133,6 +148,36 @@ it('a database that cannot hold every text is refused untouched', async () => {
   expect((await inside.query(`SELECT 1 FROM pg_namespace WHERE nspname = '${schema.name}'`)).rows).toEqual([]);
   await inside.end();
   await client.query(`DROP DATABASE ${schema.name}`);
+});
+
+it('no function or operator that somebody else made is called, though it fits better than the one of Postgres', async () => {
+  const client = await schema.client();
+  const evil = `${schema.name}_evil`;
+  const raises = `AS $$ BEGIN RAISE 'called'; END $$ LANGUAGE plpgsql`;
+  await client.query(`CREATE SCHEMA ${evil};
+    CREATE FUNCTION ${evil}.unnest(text[]) RETURNS SETOF text ${raises};
+    CREATE FUNCTION ${evil}.cardinality(text[]) RETURNS integer ${raises};
+    CREATE FUNCTION ${evil}.hashtextextended(text, integer) RETURNS bigint ${raises};
+    CREATE FUNCTION ${evil}.quote_ident(name) RETURNS text ${raises};
+    CREATE FUNCTION ${evil}.product(numeric, integer) RETURNS numeric ${raises};
+    CREATE OPERATOR ${evil}.* (FUNCTION = ${evil}.product, LEFTARG = numeric, RIGHTARG = integer);
+    CREATE ROLE ${evil} LOGIN SUPERUSER; ALTER ROLE ${evil} SET search_path = ${evil}`);
+  const url = new URL(schema.url);
+  url.username = evil;
+  const store = await schema.open({ hotMessages: 1 }, await schema.driver(url.href));
+  const made = `FROM pg_indexes WHERE schemaname = '${schema.name}' AND indexname = 'folded_words'`;
+  const available = `(SELECT count(*) FROM pg_available_extensions WHERE name = 'pg_trgm')`;
+  expect(await schema.rowsOf(`SELECT ${available} - count(*) AS lacks ${made}`)).toEqual([{ lacks: '0' }]);
+  expect(await store.examine()).toBeInstanceOf(Array);
+  for (const text of ['one', 'two', 'three']) await store.commit(turn('c', text));
+  await store.cool(NAMESPACE);
+  await store.commit(envelope('c', [{ kind: 'conversation.erase' }]));
+  await store.collect(NAMESPACE);
+  expect(await store.verify()).toEqual([]);
+  expect((await store.search(NAMESPACE, { text: 'one', limit: 1 })).places).toEqual([]);
+  await store.close();
+  await client.query(`DROP SCHEMA ${evil} CASCADE`);
+  await client.query(`DROP OWNED BY ${evil}; DROP ROLE ${evil}`);
 });
 
 it('settings of a role change nothing of what is kept and found', async () => {

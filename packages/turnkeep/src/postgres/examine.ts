@@ -8,7 +8,7 @@ const CLOCK_SLACK_MS = 2_000;
 
 /** The format, the server's clock beside this machine's, and whether row-level security holds for this role. */
 export async function examineServer(store: Store): Promise<readonly Finding[]> {
-  const text = `SELECT extract(epoch FROM clock_timestamp()) * 1000, current_user, rolsuper OR rolbypassrls
+  const text = `SELECT extract(epoch FROM clock_timestamp()) OPERATOR(pg_catalog.*) 1000, current_user, rolsuper OR rolbypassrls
     FROM pg_roles WHERE rolname = current_user`;
   const asked = systemNow();
   const [[row] = []] = await inSession(store, (session) => session.run([{ name: 'tk_examine', text, values: [] }]));

@@ -3,7 +3,7 @@ import type { Session, Statement } from './driver.ts';
 import { endFailed } from './end-session.ts';
 import { MIGRATIONS, TENANT_TABLES } from './migrations.ts';
 import type { Schema } from './schema-name.ts';
-import { begin, commit } from './sql/transaction.ts';
+import { begin, commit, trustPostgres } from './sql/transaction.ts';
 import type { Store } from './store.ts';
 
 /** What a schema is found to be. */
@@ -43,7 +43,7 @@ export async function migrate({ driver, schema, place }: Store, mayCreate: boole
 }
 
 async function takeSteps(session: Session, schema: Schema, place: string): Promise<void> {
-  await session.run([begin(), lock(schema)]);
+  await session.run([begin(), trustPostgres(), lock(schema)]);
   // Somebody else may have taken them while we waited for the lock.
   const taken = assertOurs(await look(session, schema), place);
   if (taken === 0) await session.run(create(schema));

@@ -82,6 +82,7 @@ function keyedStatements(): readonly Statement[] {
  * namespace, seldom; what is planned anew each time (`planAnew`).
  */
 const OTHERS = `begin begin_snapshot commit rollback enter enter_bounded assert_entered plan_anew
+  remember_settings restore_settings trust
   list_created list_namespaces longer_than next_uncollected all_uncollected list_scratch
   put_scratch read_scratch delete_scratch begin_upload add_part touch_upload find_upload name_upload remove_parts remove_blob
   begin_feed lock_feed feed_waits read_ends lock_ends set_indexed add_folded

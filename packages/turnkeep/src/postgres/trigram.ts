@@ -30,15 +30,15 @@ async function hasIndex(session: Session, schema: Schema): Promise<boolean> {
 }
 
 async function makeIndex(session: Session, schema: Schema): Promise<boolean> {
-  const lock = `SELECT pg_advisory_xact_lock(hashtextextended('turnkeep migration ' || $1, 0))`;
+  const lock = `SELECT pg_advisory_xact_lock(pg_catalog.hashtextextended('turnkeep migration ' || $1, 0))`;
   await session.run([
     begin(),
     { name: 'tk_lock_trigram', text: lock, values: [schema.name] },
     // Extensions are the database's: schemas that are made at the same time meet here.
-    plain('tk_lock_extension', `SELECT pg_advisory_xact_lock(hashtextextended('turnkeep extension', 0))`),
+    plain('tk_lock_extension', `SELECT pg_advisory_xact_lock(pg_catalog.hashtextextended('turnkeep extension', 0))`),
     plain('tk_add_trigram', `CREATE EXTENSION IF NOT EXISTS pg_trgm`),
   ]);
-  const where = `SELECT quote_ident(n.nspname) FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace
+  const where = `SELECT pg_catalog.quote_ident(n.nspname) FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace
     WHERE e.extname = 'pg_trgm'`;
   const [[row] = []] = await session.run([plain('tk_where_trigram', where)]);
   const operators = `${String(row?.[0])}.gin_trgm_ops`;

@@ -16,15 +16,32 @@ export function rollback(): Statement {
   return { name: 'tk_rollback', text: 'ROLLBACK', values: [] };
 }
 
-const ENTER = `SELECT set_config('turnkeep.clock', floor(extract(epoch FROM clock_timestamp()) * 1000000)::text, true),
-    set_config('turnkeep.namespace', $1, true), set_config('enable_seqscan', 'off', true),
-    set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true),
-    set_config('array_nulls', 'on', true), set_config('standard_conforming_strings', 'on', true)`;
+/**
+ * What our statements run under. Each looks up a few keys, and a plan that was made while the tables were small must not scan them
+ * once they are large. They are read as they were written, whatever a database or a role has set: a `NULL` of an array is none
+ * of four letters, a backslash is one, and a function is Postgres's own, though somebody else made one of a name that fits better.
+ */
+const SETTINGS = {
+  enable_seqscan: 'off',
+  enable_hashjoin: 'off',
+  enable_mergejoin: 'off',
+  array_nulls: 'on',
+  standard_conforming_strings: 'on',
+  search_path: 'pg_catalog',
+};
+/** Those, and what a single statement sets besides. */
+const SET = [...Object.keys(SETTINGS), 'plan_cache_mode'];
+
+const settings = Object.entries(SETTINGS).map(([name, value]) => setLocal(name, `'${value}'`));
+const clock = `pg_catalog.floor(extract(epoch FROM pg_catalog.clock_timestamp()) OPERATOR(pg_catalog.*) 1000000)::text`;
+const ENTER = `SELECT ${[setLocal('turnkeep.clock', clock), setLocal('turnkeep.namespace', '$1'), ...settings].join(',\n    ')}`;
+
+function setLocal(name: string, value: string): string {
+  return `pg_catalog.set_config('${name}', ${value}, true)`;
+}
 
 /**
- * Says whose rows this transaction may see, for the policies of row-level security, and how its statements are planned:
- * each looks up a few keys, and a plan that was made while the tables were small must not scan them once they are large.
- * And how they are read, whatever a database or a role has set: a `NULL` of an array is none of four letters, and a backslash one.
+ * Says whose rows this transaction may see, for the policies of row-level security, and how its statements are planned and read.
  * Ranks of its commits begin at the server's clock of this moment, in microseconds: a commit that ended before this
  * transaction began has a lower one.
  */
@@ -37,9 +54,26 @@ export function enterNamespace(namespace: string): Statement {
  * process that vanished without a word must not hold its locks.
  */
 export function enterBounded(namespace: string, lockMs: number, idleMs: number): Statement {
-  const text = `${ENTER}, set_config('lock_timeout', $2, true),
-    set_config('idle_in_transaction_session_timeout', $3, true)`;
+  const text = `${ENTER},
+    ${setLocal('lock_timeout', '$2')}, ${setLocal('idle_in_transaction_session_timeout', '$3')}`;
   return { name: 'tk_enter_bounded', text, values: [namespace, milliseconds(lockMs), milliseconds(idleMs)] };
+}
+
+/** Keeps what a transaction of somebody else has set, before it enters a namespace. */
+export function rememberSettings(): Statement {
+  const kept = SET.map((name) => setLocal(`turnkeep.before_${name}`, `pg_catalog.current_setting('${name}')`));
+  return { name: 'tk_remember_settings', text: `SELECT ${kept.join(',\n    ')}`, values: [] };
+}
+
+/** Sets it again. */
+export function restoreSettings(): Statement {
+  const before = SET.map((name) => setLocal(name, `pg_catalog.current_setting('turnkeep.before_${name}')`));
+  return { name: 'tk_restore_settings', text: `SELECT ${before.join(',\n    ')}`, values: [] };
+}
+
+/** Has the rest of a transaction of ours call functions of Postgres alone. */
+export function trustPostgres(): Statement {
+  return { name: 'tk_trust', text: 'SET LOCAL search_path TO pg_catalog', values: [] };
 }
 
 /** Fails, with the SQLSTATE that `checkKept` fails with, unless a transaction is open that entered a namespace. */
