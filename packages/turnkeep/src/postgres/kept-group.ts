@@ -89,7 +89,7 @@ class KeptGroup {
   /** The heads that what is written stands on, as they are stored. */
   heads(): readonly KeptHead[] {
     const written = [...this.#held].filter(([id]) => this.batch.hasHead(id));
-    return written.map(([id, { c, packs }]) => ({ id, c, packs, text: this.kept.kept(id)?.text ?? '' }));
+    return written.map(([id, { c, packs }]) => ({ id, c, packs, text: this.kept.of(id)?.text ?? '' }));
   }
 
   /** What was taken for absent of the conversations that are written. */
@@ -112,7 +112,7 @@ class KeptGroup {
   }
 
   #isKept(id: ConversationId): boolean {
-    const kept = this.left.has(id) ? undefined : this.kept.kept(id);
+    const kept = this.left.has(id) ? undefined : this.kept.of(id);
     if (!kept) return false;
     const { c, rank, packs, places } = kept.stored;
     if (!this.#held.has(id)) this.#held.set(id, { c, isNew: false, rank, packs, places });

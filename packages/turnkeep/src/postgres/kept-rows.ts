@@ -45,7 +45,7 @@ export class KeptRows implements RowReader {
   }
 
   /** What is kept of a conversation. */
-  kept(conversation: ConversationId): RecentConversation | undefined {
+  of(conversation: ConversationId): RecentConversation | undefined {
     const found = this.#found.get(conversation);
     if (found !== undefined || this.#found.has(conversation)) return found;
     const kept = this.#recent.get(this.#namespace, conversation);
@@ -90,17 +90,17 @@ export class KeptRows implements RowReader {
 
   /** A row, where it is known. */
   peek(conversation: ConversationId, key: string): RowValue | undefined {
-    const value = this.kept(conversation)?.rows.get(key);
+    const value = this.of(conversation)?.rows.get(key);
     return value === KnownRows.unknown ? undefined : value;
   }
 
   isAbsent(conversation: ConversationId, key: string): boolean {
-    const kept = isOthersTable(key) ? undefined : this.kept(conversation);
+    const kept = isOthersTable(key) ? undefined : this.of(conversation);
     return kept !== undefined && kept.rows.get(key) === undefined;
   }
 
   #kept(conversation: ConversationId): RecentConversation {
-    const kept = this.kept(conversation);
+    const kept = this.of(conversation);
     if (!kept) throw new NotKept();
     return kept;
   }
