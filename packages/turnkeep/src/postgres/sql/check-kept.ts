@@ -19,6 +19,7 @@ export interface KeptHead {
 }
 
 const KEYS = `unnest(${numbers(6)}, ${texts(7)}) AS u (c, k)`;
+/** None is from the empty key: all rows of a conversation are never taken for absent. */
 const RANGES = `unnest(${numbers(8)}, ${texts(9)}, ${texts(10)}) AS u (c, low, high)`;
 
 /**
