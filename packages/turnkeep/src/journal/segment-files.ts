@@ -26,7 +26,10 @@ export function openSegment(where: SegmentsPlace, segment: number): SegmentFile 
   const archive = openArchive(where, segment);
   if (archive instanceof ArchiveFile) return archive;
   const file = openIfThere(where.fs, `${where.segmentsDirectory}/${segmentName(segment)}`);
-  return file && plainSegment(file);
+  if (file) return plainSegment(file);
+  // The writer of another process may have archived it between the two looks.
+  const since = openArchive(where, segment);
+  return since instanceof ArchiveFile ? since : undefined;
 }
 
 /** The archive of a segment, or why what stands there is none; `undefined` where nothing does. */

@@ -5,7 +5,7 @@ import { readCommit } from './commit-line.ts';
 import type { ReadCommit } from './commit-line.ts';
 import type { JournalFile } from './file-system.ts';
 import { readFrame } from './frame.ts';
-import type { Frame } from './frame.ts';
+import type { Flaw, Frame } from './frame.ts';
 import { segmentName } from './layout.ts';
 import type { Place } from './place.ts';
 import { openSegment } from './segment-files.ts';
@@ -41,14 +41,23 @@ export class Segments {
     return commit;
   }
 
+  /** The line at a place, its digests checked. `corrupt` where it is not whole. */
   frame(place: Place): Frame {
+    const frame = this.#read(place);
+    if (!('reason' in frame)) return frame;
+    // The writer of another process may have put a file in the place of the one that is open: lines are added to that.
+    this.#letGo(place.segment);
+    const again = this.#read(place);
+    if (!('reason' in again)) return again;
+    throw corruptAt(this.placeWithLine(place), this.file(place.segment)?.flawAt(place.byte) ?? again.reason);
+  }
+
+  #read(place: Place): Frame | Flaw {
     const file = this.file(place.segment);
     if (!file) throw corruptAt(placeName(place), 'the segment is missing');
     const bytes = Buffer.allocUnsafe(place.length);
     const filled = file.read(bytes, place.byte);
-    const frame = readFrame(bytes, 0, filled);
-    if ('reason' in frame) throw corruptAt(this.placeWithLine(place), file.flawAt(place.byte) ?? frame.reason);
-    return frame;
+    return readFrame(bytes, 0, filled);
   }
 
   /** Where the line at a place lies. */
@@ -76,6 +85,11 @@ export class Segments {
       this.#files.delete(oldest);
     }
     return file;
+  }
+
+  #letGo(segment: number): void {
+    this.#files.get(segment)?.close();
+    this.#files.delete(segment);
   }
 
   /** Lets go of all files and of what was read from them: they may be others now. */

@@ -1,0 +1,66 @@
+import { renameSync, rmSync, readFileSync, writeFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { realFileSystem } from './file-system.ts';
+import type { FileSystem } from './file-system.ts';
+import { commitOf, contents, opened, temporaryDirectory, turnOf } from './journal.testkit.ts';
+
+/** What a reader beside a writer of another process may meet: the writer replaces files while the reader has them open. */
+
+/** A file system that fails as full for the paths that `isFull` picks. */
+function fullFor(isFull: (path: string) => boolean): FileSystem {
+  return {
+    ...realFileSystem,
+    open(path, mode) {
+      if (mode === 'replace' && isFull(path)) throw Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' });
+      return realFileSystem.open(path, mode);
+    },
+  };
+}
+
+test('a reader reads what was written to a segment that a collection has just replaced', async () => {
+  const directory = temporaryDirectory();
+  let isReplaced = false;
+  // The collection stops after it has replaced the segment, before it says so in the fold.
+  const full = fullFor((path) => isReplaced && path.includes('/runs/'));
+  const rename: FileSystem['rename'] = (from, to) => {
+    realFileSystem.rename(from, to);
+    isReplaced ||= to.endsWith('/segments/0001.jsonl');
+  };
+  const writer = await opened(directory, { fileSystem: { ...full, rename } });
+  for (let k = 0; k < 3; k++) await writer.commit(turnOf('a', k));
+  const reader = await opened(directory, { readOnly: true });
+  expect(await contents(reader)).toBe(await contents(writer));
+  await writer.commit(commitOf('a', 'r', [{ kind: 'message.redact', messageId: 'a-message-1-1', reason: 'asked' }]));
+  await expect(writer.collect('ns')).rejects.toThrow();
+  expect(isReplaced).toBe(true);
+  await writer.commit(turnOf('a', 3));
+  expect(await contents(reader)).toBe(await contents(writer));
+});
+
+test('a reader that looks for a segment while it is archived finds it', async () => {
+  const directory = temporaryDirectory();
+  const writer = await opened(directory, { settings: { segmentBytes: 4_000 } });
+  for (let k = 0; k < 6; k++) await writer.commit(turnOf('a', k));
+  const [plain, archive] = [`${directory}/segments/0001.jsonl`, `${directory}/archives/0001.tka`];
+  const bytes = readFileSync(plain);
+  expect(await writer.cool('ns', { hotMessages: 2 })).toBeGreaterThan(0);
+  renameSync(archive, `${directory}/archived`);
+  writeFileSync(plain, bytes);
+  // Between its look for an archive and its look for the segment, the one takes the place of the other.
+  const fileSystem: FileSystem = {
+    ...realFileSystem,
+    open(path, mode) {
+      try {
+        return realFileSystem.open(path, mode);
+      } catch (error) {
+        if (path === archive) {
+          renameSync(`${directory}/archived`, archive);
+          rmSync(plain);
+        }
+        throw error;
+      }
+    },
+  };
+  const reader = await opened(directory, { fileSystem, readOnly: true });
+  expect(await contents(reader)).toBe(await contents(writer));
+});
