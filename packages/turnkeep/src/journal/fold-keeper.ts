@@ -172,7 +172,7 @@ export class FoldKeeper {
     await this.#writing;
   }
 
-  /** Folds what came since the last fold; one fold after the other. */
+  /** Folds all that came until now, what an attempt that failed has left first; one fold after the other. */
   fold(): Promise<void> {
     const folding = (this.#folding ?? Promise.resolve()).then(() => this.#foldNow());
     const settled = folding.catch(ignore).finally(() => {
@@ -184,12 +184,16 @@ export class FoldKeeper {
 
   async #foldNow(): Promise<void> {
     const index = this.#index;
-    if (!index.folding) {
-      index.folding = index.recent;
-      index.recent = new Recent();
-      index.recent.position = index.folding.position;
-    }
-    const { folding } = index;
+    if (index.folding) await this.#foldOne(index.folding);
+    const folding = index.recent;
+    index.folding = folding;
+    index.recent = new Recent();
+    index.recent.position = folding.position;
+    await this.#foldOne(folding);
+  }
+
+  async #foldOne(folding: Recent): Promise<void> {
+    const index = this.#index;
     folding.list();
     const keys = folding.countKeys();
     const run = keys > 0 ? await this.#writeRun(keys, folding) : undefined;

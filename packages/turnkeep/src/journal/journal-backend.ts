@@ -225,7 +225,7 @@ export class JournalBackend implements Backend {
     this.#assertOpen(signal);
     this.#writer();
     const { folds, index } = this.#parts;
-    if (index.recent.commits > 0) await this.#queue.alone(() => folds.fold());
+    if (index.recent.commits > 0 || index.folding) await this.#queue.alone(() => folds.fold());
     folds.maintain();
     await this.#filters?.fill();
   }
