@@ -167,7 +167,7 @@ export class Cooler {
   /** Archives a segment; answers how many commits moved. Nothing is written where none does. */
   #archive(segment: number, boundOf: (one: Long) => number): Promise<number> {
     const { log, queue, upkeep } = this.#access;
-    const { folds, segments } = this.#parts;
+    const { folds, index, segments } = this.#parts;
     return upkeep.run(async () => {
       if (segment === log.end.segment) await queue.alone(() => log.roll());
       const source = openSegment(this.#parts, segment);
@@ -176,7 +176,10 @@ export class Cooler {
         const { cool, moved } = await this.#coolLines(segment, boundOf);
         if (moved === 0) return 0;
         // The index must not need the end of a segment that nothing can be added to.
-        await queue.alone(() => folds.fold());
+        await queue.alone(async () => {
+          if (index.unbuilt) throw index.unbuilt;
+          await folds.fold();
+        });
         await archiveSegment(this.#parts, segment, source, cool, source.flawedBlocks());
         segments.forget();
         await folds.noteRewrite();

@@ -138,7 +138,7 @@ export class FoldKeeper {
 
   /** Starts what is due. Its failures are kept for the next attempt, which starts from the same rows. */
   maintain(load: 'idle' | 'busy' = 'idle'): void {
-    if (this.#isPaused) return;
+    if (this.#isPaused || this.#index.unbuilt) return;
     if (this.isDue(load === 'busy' ? BUSY_FOLDS : 1) && !this.#folding) this.fold().then(() => this.maintain(), ignore);
     if (!this.#merging && this.#group()) {
       this.#merging = this.#mergeGroups()

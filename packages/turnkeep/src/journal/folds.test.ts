@@ -25,7 +25,7 @@ test('what a fold that failed has left is folded by the next catching up, though
   const full = { is: true };
   const journal = await opened(directory, { fileSystem: fullForRuns(full) });
   await journal.commit(turnOf('a', 0));
-  await expect(journal.catchUp()).rejects.toThrow();
+  await expect(journal.catchUp()).rejects.toMatchObject({ code: 'store_full' });
   full.is = false;
   await journal.catchUp();
   expect(readdirSync(`${directory}/runs`)).toHaveLength(1);
@@ -48,10 +48,10 @@ test('a collection folds all that its lines say, whatever became of the fold bef
   await journal.catchUp();
   await both(turnOf('stays', 0));
   full.is = true;
-  await expect(journal.catchUp()).rejects.toThrow();
+  await expect(journal.catchUp()).rejects.toMatchObject({ code: 'store_full' });
   full.is = false;
   await both(commitOf('gone', 'e', [{ kind: 'conversation.erase' }]));
-  await expect(journal.collect('ns')).rejects.toThrow();
+  await expect(journal.collect('ns')).rejects.toMatchObject({ code: 'store_full' });
   const again = await opened(directory, { processes: { ...realProcesses, mayLive: () => false } });
   await memory.collect('ns');
   expect(await contents(again)).toBe(await contents(memory));

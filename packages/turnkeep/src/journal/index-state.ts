@@ -12,6 +12,7 @@ import type { Source } from './merge.ts';
 import { headRow, Recent } from './recent.ts';
 import type { RecentRows } from './recent.ts';
 import type { RunReader } from './run-reader.ts';
+import type { IndexDamage } from './store-error.ts';
 
 /** Conversations of which is kept what was read. */
 const KEPT_CONVERSATIONS = 1_024;
@@ -35,6 +36,8 @@ export class IndexState {
   recent: Recent = new Recent();
   folding: Recent | undefined;
   runs: readonly RunReader[] = [];
+  /** Set while it lacks what the log has: it was found damaged, and has not been built anew. Nothing may rely on it then. */
+  unbuilt: IndexDamage | undefined;
   /**
    * What was read of a conversation, whichever of these it was in: a fold changes nothing that is read. But of a
    * namespace's own rows, where the listing of heads is written with the fold, nothing is kept.

@@ -34,6 +34,7 @@ import { LAYOUT } from './layout.ts';
 import { JournalAttachments } from './journal-attachments.ts';
 import { Listeners } from './listeners.ts';
 import type { Lock } from './lock.ts';
+import { SyncFailure } from './log-writer.ts';
 import type { LogWriter } from './log-writer.ts';
 import type { MarkWriter } from './durable-mark.ts';
 import { NamespaceRows } from './namespace-rows.ts';
@@ -106,9 +107,9 @@ export class JournalBackend implements Backend {
           if (log.broken) throw unavailable(log.broken);
         },
         rows: (namespace) => this.#rowsOf(namespace),
-        alone: (work) => this.#queue.alone(work),
+        alone: (work) => this.#healing(() => this.#queue.alone(work)),
         append: (namespace, writes) => this.#append([{ namespace, writes }]),
-        scrub: (namespace) => this.#scrub(namespace),
+        scrub: (namespace) => this.#healing(() => this.#scrub(namespace)),
         sha256,
       },
       new AttachmentFiles(parts.fs, parts.directory, sha256),
@@ -154,15 +155,11 @@ export class JournalBackend implements Backend {
 
   async collect(namespace: NamespaceId, signal?: AbortSignal): Promise<number> {
     this.#assertOpen(signal);
-    try {
-      return await this.#collectAll(namespace, signal);
-    } catch (error) {
-      throw mapped(error);
-    }
+    this.#writer();
+    return this.#healing(() => this.#collectAll(namespace, signal));
   }
 
   async #collectAll(namespace: NamespaceId, signal: AbortSignal | undefined): Promise<number> {
-    this.#writer();
     let removed = 0;
     for (let last = ''; ;) {
       const next = await this.#uncollectedAfter(namespace, last);
@@ -211,13 +208,12 @@ export class JournalBackend implements Backend {
   async cool(namespace: NamespaceId, options: CoolOptions = {}): Promise<number> {
     this.#assertOpen(options.signal);
     this.#writer();
-    return this.#cooler?.cool(namespace, options) ?? 0;
+    return this.#healing(async () => this.#cooler?.cool(namespace, options) ?? 0);
   }
 
   async verify(signal?: AbortSignal): Promise<readonly StoreFault[]> {
     this.#assertOpen(signal);
-    await this.#catchUp();
-    return verifyFiles(this.#parts, this.#writing?.log.end, signal);
+    return this.#healing(() => verifyFiles(this.#parts, this.#writing?.log.end, signal));
   }
 
   /** Folds what came since the last fold, and makes the filters of what was folded. Runs that are due are merged behind it. */
@@ -225,28 +221,31 @@ export class JournalBackend implements Backend {
     this.#assertOpen(signal);
     this.#writer();
     const { folds, index } = this.#parts;
-    if (index.recent.commits > 0 || index.folding) await this.#queue.alone(() => folds.fold());
-    folds.maintain();
-    await this.#filters?.fill();
+    await this.#healing(async () => {
+      if (index.recent.commits > 0 || index.folding) await this.#queue.alone(() => folds.fold());
+      folds.maintain();
+      await this.#filters?.fill();
+    });
   }
 
   async examine(): Promise<readonly Finding[]> {
     this.#assertOpen();
-    await this.#catchUp();
-    return examineJournal(this.#parts, this.#processes);
+    return this.#healing(async () => examineJournal(this.#parts, this.#processes));
   }
 
   /** Builds the index anew from the segments. Acknowledged lines that are lost are accepted as lost. */
   async rebuild(signal?: AbortSignal): Promise<void> {
     this.#assertOpen(signal);
     this.#writer();
-    await this.#filters?.clear();
-    await this.#queue.alone(() => this.#rebuild('accept'));
-    await this.#filters?.fill();
+    await this.#healing(async () => {
+      await this.#filters?.clear();
+      await this.#queue.alone(() => this.#rebuild('accept'));
+      await this.#filters?.fill();
+    });
   }
 
   async close(): Promise<void> {
-    this.#closing ??= this.#closeNow();
+    this.#closing ??= this.#closeNow().catch((error: unknown) => Promise.reject(mapped(error)));
     await this.#closing;
   }
 
@@ -271,23 +270,48 @@ export class JournalBackend implements Backend {
   }
 
   #rowsOf(namespace: NamespaceId): NamespaceRows {
+    this.#assertBuilt();
     return new NamespaceRows(this.#parts, namespace);
   }
 
-  /** Runs a reading on one snapshot; where the index turns out to be damaged, again on one that was built anew. */
+  /** Runs a reading on one snapshot. */
   async #reading<Result>(reading: () => Result): Promise<Result> {
     this.#assertOpen();
+    return this.#healing(async () => {
+      this.#assertOpen();
+      return reading();
+    });
+  }
+
+  /**
+   * Runs work that may be begun anew, on an index that is as far as the log; where that turns out to be damaged, again on one
+   * that was built anew. Its failures are `TurnkeepError`s.
+   */
+  async #healing<Result>(work: () => Promise<Result>): Promise<Result> {
+    try {
+      return await this.#onWhole(work);
+    } catch (error) {
+      if (!(error instanceof IndexDamage) || !this.#writing) throw mapped(error);
+      try {
+        await this.#queue.alone(() => this.#rebuild(error));
+        return await this.#onWhole(work);
+      } catch (failure) {
+        throw mapped(failure);
+      }
+    }
+  }
+
+  async #onWhole<Result>(work: () => Promise<Result>): Promise<Result> {
     if (this.#reader) await this.#catchUp();
     else await this.#gate;
-    this.#assertOpen();
-    try {
-      return reading();
-    } catch (error) {
-      if (!(error instanceof IndexDamage)) throw mapped(error);
-      if (!this.#writing) throw new TurnkeepError('corrupt', { place: error.place, reason: error.message });
-      await this.#queue.alone(() => this.#heal(error));
-    }
-    return reading();
+    this.#assertBuilt();
+    return work();
+  }
+
+  /** Throws `IndexDamage` where the index was dropped, and what was to build it anew failed: what it lacks may be there. */
+  #assertBuilt(): void {
+    const { unbuilt } = this.#parts.index;
+    if (unbuilt) throw unbuilt;
   }
 
   /** One reader's catching up at a time. */
@@ -297,10 +321,6 @@ export class JournalBackend implements Backend {
     const next = this.#gate.then(() => reader.refresh());
     this.#gate = next.catch(() => false);
     return next;
-  }
-
-  async #heal(error: IndexDamage): Promise<void> {
-    await this.#rebuild(error);
   }
 
   async #rebuild(why: 'accept' | IndexDamage): Promise<void> {
@@ -340,7 +360,15 @@ export class JournalBackend implements Backend {
   async #append(writes: Parameters<LogWriter['append']>[0]): Promise<void> {
     const { log } = this.#writer();
     if (log.broken) throw unavailable(log.broken);
-    const bytes = await log.append(writes);
+    this.#assertBuilt();
+    let bytes = 0;
+    try {
+      bytes = await log.append(writes);
+    } catch (error) {
+      if (!(error instanceof IndexDamage)) throw error;
+      // The lines are durable: the index is built anew with them.
+      await this.#rebuild(error);
+    }
     for (const namespace of new Set(writes.map((one) => one.namespace))) this.#listeners.notify(namespace);
     this.#parts.folds.maintain(this.#queue.load);
     this.#filters?.wrote(bytes);
@@ -358,6 +386,8 @@ export class JournalBackend implements Backend {
 }
 
 function mapped(error: unknown): Error {
+  if (error instanceof SyncFailure) return unavailable(error);
+  if (error instanceof IndexDamage) return new TurnkeepError('corrupt', { place: error.place, reason: error.message });
   return error instanceof TurnkeepError || (error instanceof Error && !('code' in error))
     ? error
     : storeError(error, 'the journal');

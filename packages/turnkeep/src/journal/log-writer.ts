@@ -7,7 +7,7 @@ import type { JournalFile } from './file-system.ts';
 import { segmentName } from './layout.ts';
 import { LineBuffer } from './line-buffer.ts';
 import type { Position } from './position.ts';
-import { storeError } from './store-error.ts';
+import { IndexDamage, storeError } from './store-error.ts';
 import type { StoreParts } from './store-parts.ts';
 
 /** A write set that was decided, and whose it is. */
@@ -50,8 +50,8 @@ export class LogWriter {
   }
 
   /**
-   * Makes a group durable and then shows it to readers; answers its bytes. Throws a `TurnkeepError` when nothing of it was written, and
-   * `SyncFailure` when nobody can tell.
+   * Makes a group durable and then shows it to readers; answers its bytes. Throws a `TurnkeepError` when nothing of it was
+   * written, `SyncFailure` when nobody can tell, and `IndexDamage` when it is durable and the index has to be built anew.
    */
   async append(group: readonly Decided[]): Promise<number> {
     if (group.length === 0) return 0;
@@ -63,10 +63,17 @@ export class LogWriter {
     });
     const bytes = this.#lines.take();
     await this.#write(file, bytes, start);
-    this.#show(group, lengths, start);
     this.#end = { segment: start.segment, byte: start.byte + bytes.length, n: start.n + group.length };
-    this.#parts.index.recent.position = this.#end;
-    this.#markEnd();
+    try {
+      this.#show(group, lengths, start);
+      this.#parts.index.recent.position = this.#end;
+    } catch (error) {
+      // Half of a line may be in the index.
+      if (error instanceof IndexDamage) this.#parts.index.unbuilt = error;
+      throw error;
+    } finally {
+      this.#markEnd();
+    }
     return bytes.length;
   }
 

@@ -2,7 +2,7 @@ import { LOG_START } from './position.ts';
 import type { Position } from './position.ts';
 import { dropIndex, foldIfDue } from './recovery.ts';
 import { replay } from './replay.ts';
-import type { IndexDamage } from './store-error.ts';
+import { IndexDamage } from './store-error.ts';
 import type { StoreParts } from './store-parts.ts';
 
 /**
@@ -27,6 +27,7 @@ async function replayAll(parts: StoreParts, end: Position, why: 'accept' | Index
   } else {
     await dropIndex(parts, why);
   }
+  index.unbuilt = why === 'accept' ? new IndexDamage('the index', 'a rebuild did not come to its end') : why;
   await replay(parts, {
     from: LOG_START,
     mark: { ...end, fold: 0, boot: '' },
@@ -34,6 +35,7 @@ async function replayAll(parts: StoreParts, end: Position, why: 'accept' | Index
     onChunk: () => foldIfDue(parts),
   });
   index.recent.position = end;
+  index.unbuilt = undefined;
   await folds.fold();
   folds.sweep();
 }

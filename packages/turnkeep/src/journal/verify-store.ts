@@ -1,4 +1,5 @@
 import type { StoreFault } from '../core/backend.ts';
+import { TurnkeepError } from '../core/errors.ts';
 import { othersTurn } from '../platform/timers.ts';
 import { ArchiveFile } from './archive-file.ts';
 import { INDEX } from './index-keys.ts';
@@ -37,6 +38,10 @@ export async function verifyFiles(
   ];
 }
 
+function assertWanted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw new TurnkeepError('aborted', { reason: String(signal.reason) });
+}
+
 function fault(kind: string, place: string, reason: string): StoreFault {
   return { kind, place, reason };
 }
@@ -65,7 +70,7 @@ async function segmentFaults(
   for (const found of walkLog(parts, LOG_START, end)) {
     for (const one of found) tail.push(one);
     await othersTurn();
-    signal?.throwIfAborted();
+    assertWanted(signal);
   }
   tail.finish(end && { ...end, fold: 0, boot: '' });
   return [...tail.damages.map(damageFault), ...faults];
@@ -103,7 +108,7 @@ async function archiveFaults(parts: StoreParts, signal: AbortSignal | undefined)
       for (const problem of archive.check()) {
         if (problem) faults.push(fault('archive', place, problem.reason));
         await othersTurn();
-        signal?.throwIfAborted();
+        assertWanted(signal);
       }
     } finally {
       archive.close();
@@ -118,7 +123,7 @@ async function runFaults({ index }: StoreParts, signal: AbortSignal | undefined)
     for (const problem of run.check()) {
       if (problem !== undefined) faults.push(fault('index', problem.place, problem.message));
       await othersTurn();
-      signal?.throwIfAborted();
+      assertWanted(signal);
     }
   }
   return faults;
@@ -129,7 +134,7 @@ async function filterFaults({ filters }: StoreParts, signal: AbortSignal | undef
   for (const problem of filters.check()) {
     if (problem) faults.push(fault('index', `${LAYOUT.search}/${problem.name}`, problem.reason));
     await othersTurn();
-    signal?.throwIfAborted();
+    assertWanted(signal);
   }
   return faults;
 }
