@@ -82,7 +82,7 @@ export class AttachmentFiles {
   /** Removes uploads, but for those at the paths of `active`. */
   async clearIncoming(active: ReadonlySet<string>): Promise<void> {
     const paths = (this.#fs.list(this.#incoming) ?? []).map((name) => `${this.#incoming}/${name}`);
-    const left = paths.filter((path) => !active.has(path));
+    const left = paths.filter((path) => !active.has(path) && this.#fs.list(path) === undefined);
     for (const path of left) this.#fs.remove(path);
     if (left.length > 0) await this.#fs.syncDirectory(this.#incoming);
   }

@@ -43,7 +43,8 @@ export class Damaged {
 
   /** Removes the bytes, which may hold words that were erased since; the report stays. */
   async clear(): Promise<void> {
-    const names = (this.#fs.list(this.#folder) ?? []).filter((name) => name !== REPORT);
+    const isFile = (name: string) => this.#fs.list(`${this.#folder}/${name}`) === undefined;
+    const names = (this.#fs.list(this.#folder) ?? []).filter((name) => name !== REPORT && isFile(name));
     if (names.length === 0) return;
     for (const name of names) this.#fs.remove(`${this.#folder}/${name}`);
     await this.#fs.syncDirectory(this.#folder);

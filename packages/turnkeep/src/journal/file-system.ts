@@ -25,7 +25,7 @@ export type OpenMode = 'read' | 'update' | 'replace';
 /** All that the journal asks of a file system. Tests hand in one that fails. Errors are Node's own, with their `code`. */
 export interface FileSystem {
   open(path: string, mode: OpenMode): JournalFile;
-  /** The names in a directory; `undefined` where there is no such directory. */
+  /** The names in a directory; `undefined` where there is no such directory, or a file. */
   list(directory: string): readonly string[] | undefined;
   /** Makes a directory and those above it. */
   makeDirectory(path: string): void;
@@ -94,7 +94,8 @@ export const realFileSystem: FileSystem = {
     try {
       return fs.readdirSync(directory);
     } catch (error) {
-      if (errorCode(error) === 'ENOENT') return undefined;
+      const code = errorCode(error);
+      if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
       throw error;
     }
   },

@@ -1,4 +1,4 @@
-import { TEMPORARY, LAYOUT, filterName, isFilter } from './layout.ts';
+import { TEMPORARY, LAYOUT, filterName, isFilter, isFilterOrUnfinished } from './layout.ts';
 import { errorCode } from './file-system.ts';
 import type { FileSystem, JournalFile } from './file-system.ts';
 import { openIfThere } from './files.ts';
@@ -157,7 +157,7 @@ export class Filters {
   async sweep(): Promise<readonly Damaged[]> {
     const { files, refused } = this.#load();
     const kept = new Set(files.map(({ name }) => name));
-    const left = (this.#fs.list(this.#directory) ?? []).filter((name) => !kept.has(name));
+    const left = (this.#fs.list(this.#directory) ?? []).filter((name) => isFilterOrUnfinished(name) && !kept.has(name));
     for (const name of left) this.#fs.remove(`${this.#directory}/${name}`);
     if (left.length > 0) await this.#fs.syncDirectory(this.#directory);
     this.#set(files, []);
@@ -257,7 +257,7 @@ export class Filters {
   #read(): Loaded {
     const sound: FilterDirectory[] = [];
     const refused: Refused[] = [];
-    for (const name of this.#fs.list(this.#directory) ?? []) {
+    for (const name of (this.#fs.list(this.#directory) ?? []).filter(isFilterOrUnfinished)) {
       const found = isFilter(name) ? this.#readFile(name) : undefined;
       if (typeof found === 'object') sound.push(found);
       else refused.push({ name, reason: found });

@@ -10,7 +10,7 @@ import type { FileSystem } from './file-system.ts';
 import { emptyFold, readFold, writeFold } from './fold-state.ts';
 import type { FoldState } from './fold-state.ts';
 import type { IndexState } from './index-state.ts';
-import { LAYOUT, runName, runNumbers } from './layout.ts';
+import { LAYOUT, isRunOrUnfinished, runName, runNumbers } from './layout.ts';
 import { sourceOf } from './merge.ts';
 import { LOG_START } from './position.ts';
 import type { Position } from './position.ts';
@@ -299,7 +299,8 @@ export class FoldKeeper {
   /** Removes what no fold names: leavings of a crash. Only a writer may, and only before others read. */
   sweep(): void {
     const kept = new Set(this.#state.runs);
-    for (const name of this.#fs.list(this.#runs) ?? []) if (!kept.has(name)) this.#fs.remove(`${this.#runs}/${name}`);
+    const left = (this.#fs.list(this.#runs) ?? []).filter((name) => isRunOrUnfinished(name) && !kept.has(name));
+    for (const name of left) this.#fs.remove(`${this.#runs}/${name}`);
   }
 
   /** The end of what is folded. */

@@ -48,6 +48,20 @@ export function isFilter(name: string): boolean {
   return FILTER.test(name);
 }
 
+/** True for what the journal itself may have left in its folder of runs: what somebody else put there is not ours to remove. */
+export function isRunOrUnfinished(name: string): boolean {
+  return RUN.test(finished(name));
+}
+
+/** The same for the folder of filters. */
+export function isFilterOrUnfinished(name: string): boolean {
+  return isFilter(finished(name));
+}
+
+function finished(name: string): string {
+  return name.endsWith(TEMPORARY) ? name.slice(0, -TEMPORARY.length) : name;
+}
+
 /** The numbers of the segments among some names, in order. */
 export function segmentNumbers(names: readonly string[]): readonly number[] {
   return numbersOf(names, SEGMENT);

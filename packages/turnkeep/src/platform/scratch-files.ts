@@ -10,6 +10,9 @@ interface Stored extends ScratchPlace {
   readonly value: string;
 }
 
+/** The name of a value's file: a digest. */
+const OWN = /^[\w-]{43}$/;
+
 let written = 0;
 
 /**
@@ -46,7 +49,7 @@ export class ScratchFiles implements Scratch {
     const folder = this.#folderOf(namespace);
     const names = await this.#guarded(() => readdir(folder).catch(noneWhereMissing));
     const found: ScratchPlace[] = [];
-    for (const name of names.filter((one) => !one.endsWith('.tmp')).sort()) {
+    for (const name of names.filter((one) => OWN.test(one)).sort()) {
       const stored = await this.#read(join(folder, name));
       if (stored) found.push({ namespace, conversationId: stored.conversationId, key: stored.key });
     }
