@@ -24,19 +24,21 @@ const OURS = '{"sha":"';
 
 /**
  * The manifest of a directory, or `undefined` where there is no store yet. Refuses, and touches nothing: another program's
- * directory (`store_foreign`), a newer format (`store_newer`), a manifest whose two copies are damaged (`corrupt`).
+ * directory (`store_foreign`), a newer format (`store_newer`), a manifest whose two copies are damaged or of different stores (`corrupt`).
  */
 export function findManifest(fs: FileSystem, directory: string): Found | undefined {
   const names = fs.list(directory) ?? [];
   const contents = COPIES.map((name) => readWhole(fs, `${directory}/${name}`));
   const manifests = contents.map((bytes) => bytes && (unseal(bytes) as Manifest | undefined));
   const manifest = manifests.find((found) => found !== undefined);
+  const place = `${directory}/${LAYOUT.manifest}`;
   if (manifest) {
     assertFormat(directory, manifest);
+    if (manifests.some((other) => other && other.store !== manifest.store))
+      throw new TurnkeepError('corrupt', { place, reason: 'the two copies of the manifest are of different stores' });
     return { manifest, damaged: COPIES.filter((_, at) => manifests[at] === undefined) };
   }
   const isOurs = contents.some((bytes) => bytes?.toString('latin1', 0, OURS.length) === OURS);
-  const place = `${directory}/${LAYOUT.manifest}`;
   if (isOurs) throw new TurnkeepError('corrupt', { place, reason: 'both copies of the manifest are damaged' });
   if (names.every(isOfUnfinishedStart)) return undefined;
   const reason = 'the directory is not empty and holds no manifest of a journal';

@@ -7,7 +7,7 @@ import { archiveSegment } from './archive-writer.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { JournalFile } from './file-system.ts';
 import { INDEX, NO_CONVERSATION } from './index-keys.ts';
-import { segmentName, TEMPORARY } from './layout.ts';
+import { archiveName, segmentName, TEMPORARY } from './layout.ts';
 import type { LogWriter } from './log-writer.ts';
 import { LOG_START } from './position.ts';
 import { walkLog } from './walk-log.ts';
@@ -116,6 +116,15 @@ async function copyBytes(source: JournalFile, copy: JournalFile): Promise<void> 
   }
 }
 
+/** An archive beside a segment that is read is damaged: what is left of it holds the words that are gone. */
+async function dropArchive({ fs, archivesDirectory, segmentsDirectory }: StoreParts, segment: number): Promise<void> {
+  const name = archiveName(segment);
+  if (fs.list(archivesDirectory)?.includes(name) !== true) return;
+  await fs.syncDirectory(segmentsDirectory);
+  fs.remove(`${archivesDirectory}/${name}`);
+  await fs.syncDirectory(archivesDirectory);
+}
+
 /** Replaces a segment by a copy of it without the words that are gone. */
 async function rewrite(parts: StoreParts, segment: number, places: readonly LinePlace[]): Promise<void> {
   const { fs, segments, segmentsDirectory, index } = parts;
@@ -138,6 +147,7 @@ async function rewrite(parts: StoreParts, segment: number, places: readonly Line
     } else {
       await copy.sync();
       fs.rename(path + TEMPORARY, path);
+      await dropArchive(parts, segment);
     }
   } finally {
     source.close();

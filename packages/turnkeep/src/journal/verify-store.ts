@@ -6,13 +6,13 @@ import { INDEX } from './index-keys.ts';
 import { findManifest } from './manifest.ts';
 import { readMark } from './durable-mark.ts';
 import { readFold } from './fold-state.ts';
-import { archiveName, archiveNumbers, LAYOUT } from './layout.ts';
+import { archiveName, archiveNumbers, LAYOUT, segmentNumbers } from './layout.ts';
 import { unpackPlace } from './place.ts';
 import { LOG_START } from './position.ts';
 import type { Position } from './position.ts';
 import { walkLog } from './walk-log.ts';
 import { placeName } from './segments.ts';
-import { openArchive } from './segment-files.ts';
+import { openArchive, saysTheSame } from './segment-files.ts';
 import { IndexDamage } from './store-error.ts';
 import type { StoreParts } from './store-parts.ts';
 import { Tail } from './tail.ts';
@@ -104,6 +104,9 @@ async function archiveFaults(parts: StoreParts, signal: AbortSignal | undefined)
     const archive = openArchive(parts, segment);
     if (typeof archive === 'string') faults.push(fault('archive', place, archive));
     if (!(archive instanceof ArchiveFile)) continue;
+    const isBeside = segmentNumbers(parts.fs.list(parts.segmentsDirectory) ?? []).includes(segment);
+    if (isBeside && !saysTheSame(parts, segment))
+      faults.push(fault('archive', place, 'the segment stands beside it, and they do not say the same'));
     try {
       for (const problem of archive.check()) {
         if (problem) faults.push(fault('archive', place, problem.reason));

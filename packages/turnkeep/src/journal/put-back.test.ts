@@ -1,0 +1,121 @@
+import { cpSync, existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { isTurnkeepError } from '../core/errors.ts';
+import { MemoryBackend } from '../memory/index.ts';
+import { sha256 } from '../platform/hash.ts';
+import type { JournalBackend } from './journal-backend.ts';
+import { commitOf, contents, opened, temporaryDirectory, turnOf } from './journal.testkit.ts';
+import { openJournal } from './open.ts';
+
+/** Files that somebody put into a store: out of a backup, or out of another store. */
+
+const SETTINGS = { segmentBytes: 30_000 };
+const isHot = (text: string) => text.replaceAll(',"tier":"cool"', '');
+
+/** How each commit of a conversation can be read. */
+async function statuses(journal: JournalBackend): Promise<readonly string[]> {
+  return Promise.all(
+    Array.from({ length: 25 }, (_, at) =>
+      journal
+        .read('ns', (rows) => rows.log('a', at + 1))
+        .then(JSON.stringify, (error: unknown) => (isTurnkeepError(error) ? error.code : String(error))),
+    ),
+  );
+}
+
+/** A closed store whose first segment is archived, in a block that is damaged, and stands beside it again as it was before. */
+async function putBack(directory: string): Promise<MemoryBackend> {
+  const journal = await openJournal(directory, { settings: SETTINGS });
+  const memory = new MemoryBackend(sha256);
+  for (let k = 0; k < 24; k++) {
+    for (const turn of [turnOf('a', k), turnOf('b', k)]) {
+      await journal.commit(turn);
+      await memory.commit(turn);
+    }
+  }
+  const [segment, archive] = [`${directory}/segments/0001.jsonl`, `${directory}/archives/0001.tka`];
+  const plain = readFileSync(segment);
+  await journal.cool('ns', { hotMessages: 2 });
+  await journal.close();
+  const bytes = readFileSync(archive);
+  bytes.writeUInt8((bytes[100] as number) ^ 1, 100);
+  writeFileSync(archive, bytes);
+  writeFileSync(segment, plain);
+  return memory;
+}
+
+test('a segment that was put back beside its damaged archive is read, and kept', async () => {
+  const directory = temporaryDirectory();
+  const memory = await putBack(directory);
+  const journal = await openJournal(directory, { settings: SETTINGS });
+  expect(isHot(await contents(journal))).toBe(await contents(memory));
+  expect(existsSync(`${directory}/segments/0001.jsonl`)).toBe(true);
+  expect((await journal.verify()).map(({ kind }) => kind)).toContain('archive');
+  const next = turnOf('c', 0);
+  expect(await journal.commit(next)).toEqual(await memory.commit(next));
+  await journal.close();
+  rmSync(`${directory}/archives/0001.tka`);
+  const again = await opened(directory, { settings: SETTINGS });
+  expect(isHot(await contents(again))).toBe(await contents(memory));
+  expect(await again.verify()).toEqual([]);
+});
+
+test('I10: a collection leaves nothing in a damaged archive whose segment was put back', async () => {
+  const directory = temporaryDirectory();
+  const memory = await putBack(directory);
+  const journal = await opened(directory, { settings: SETTINGS });
+  const erasure = commitOf('b', 'e', [{ kind: 'conversation.erase' }]);
+  await journal.commit(erasure);
+  await memory.commit(erasure);
+  await journal.collect('ns');
+  await memory.collect('ns');
+  expect(existsSync(`${directory}/archives/0001.tka`)).toBe(false);
+  expect(readFileSync(`${directory}/segments/0001.jsonl`, 'latin1')).not.toMatch(/b-message|b-turn/);
+  expect(isHot(await contents(journal))).toBe(await contents(memory));
+});
+
+test.each([
+  ['whole', 0, ['archives/0001.tka']],
+  ['damaged', 1, ['segments/0001.jsonl', 'archives/0001.tka']],
+])('a segment that says something else than its %s archive is not read, and told', async (_, turned, places) => {
+  const directory = temporaryDirectory();
+  const journal = await openJournal(directory, { settings: SETTINGS });
+  for (let k = 0; k < 24; k++) await journal.commit(turnOf('a', k));
+  await journal.cool('ns', { hotMessages: 2 });
+  await journal.commit(turnOf('a', 24));
+  await journal.catchUp();
+  await journal.close();
+  const archive = `${directory}/archives/0001.tka`;
+  const bytes = readFileSync(archive);
+  bytes.writeUInt8((bytes[100] as number) ^ turned, 100);
+  writeFileSync(archive, bytes);
+  const before = await opened(directory, { settings: SETTINGS, readOnly: true });
+  const expected = await statuses(before);
+  const [last = ''] = readdirSync(`${directory}/segments`).toSorted().toReversed();
+  cpSync(`${directory}/segments/${last}`, `${directory}/segments/0001.jsonl`);
+  const again = await opened(directory, { settings: SETTINGS });
+  expect(await statuses(again)).toEqual(expected);
+  const told = new Set((await again.verify()).map(({ place }) => place.split(',')[0]));
+  expect([...told].filter((place) => places.includes(place ?? ''))).toEqual(places);
+  expect(existsSync(`${directory}/segments/0001.jsonl`)).toBe(true);
+});
+
+test('a manifest of another store beside the own one is refused, and nothing is touched', async () => {
+  const [directory, other] = [temporaryDirectory(), temporaryDirectory()];
+  for (const place of [directory, other]) {
+    const journal = await openJournal(place);
+    await journal.commit(turnOf('a', 0));
+    await journal.close();
+  }
+  const own = readFileSync(`${directory}/manifest.json`);
+  const before = readFileSync(`${directory}/durable.json`, 'utf8');
+  cpSync(`${other}/manifest.json`, `${directory}/manifest.json`);
+  for (const readOnly of [true, false])
+    await expect(openJournal(directory, { readOnly })).rejects.toMatchObject({
+      code: 'corrupt',
+      details: { place: `${directory}/manifest.json` },
+    });
+  expect(readFileSync(`${directory}/durable.json`, 'utf8')).toBe(before);
+  writeFileSync(`${directory}/manifest.json`, own);
+  expect(await contents(await opened(directory))).toContain('a-message-0-1');
+});
