@@ -70,11 +70,19 @@ export class Damaged {
   }
 }
 
-/** A line of the report that a person spoiled says nothing. */
+/** A line of the report that somebody spoiled says no more than that. */
 function parseLine(line: string): readonly SetAside[] {
+  if (line === '') return [];
+  const found = parsed(line);
+  if (typeof found?.file === 'string' && typeof found.place === 'string' && typeof found.reason === 'string')
+    return [{ file: found.file, place: found.place, reason: found.reason }];
+  return [{ file: REPORT, place: `${LAYOUT.damaged}/${REPORT}`, reason: 'a line of the report is damaged' }];
+}
+
+function parsed(line: string): Partial<SetAside> | null {
   try {
-    return [JSON.parse(line) as SetAside]; // our own report
+    return JSON.parse(line) as Partial<SetAside> | null; // looked at by who asks
   } catch {
-    return [];
+    return null;
   }
 }

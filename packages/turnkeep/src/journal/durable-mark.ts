@@ -12,26 +12,48 @@ export interface DurableMark extends Position {
   readonly boot: string;
 }
 
+interface Stored extends DurableMark {
+  /** The store's number. */
+  readonly store: string;
+}
+
 // One sector: written in place, it is there as a whole or not at all.
 const MARK_BYTES = 512;
 
-export function readMark(fs: FileSystem, directory: string): DurableMark | undefined {
-  const bytes = readWhole(fs, `${directory}/${LAYOUT.durable}`);
-  return bytes && (unseal(bytes) as DurableMark | undefined);
+/**
+ * The mark; `undefined` where it is missing, damaged, or another store's. Its writer may be writing it just now: what is read
+ * of it then is half of each, and another thing when it is read again.
+ */
+export function readMark(fs: FileSystem, directory: string, store: string): DurableMark | undefined {
+  let last: Buffer | undefined;
+  for (;;) {
+    const bytes = readWhole(fs, `${directory}/${LAYOUT.durable}`);
+    const mark = bytes && markIn(bytes, store);
+    if (!bytes || mark || last?.equals(bytes)) return mark;
+    last = bytes;
+  }
+}
+
+function markIn(bytes: Buffer, store: string): DurableMark | undefined {
+  const mark = unseal(bytes) as Partial<Stored> | undefined;
+  // Another sealed file of the store may stand in its place.
+  return mark?.store === store && mark.segment !== undefined ? (mark as Stored) : undefined;
 }
 
 /** Keeps the mark of a writer. It is written after each sync, and not synced itself: it may fall behind, never ahead. */
 export class MarkWriter {
   readonly #file: JournalFile;
+  readonly #store: string;
   readonly #boot: string;
 
-  constructor(fs: FileSystem, directory: string, boot: string) {
+  constructor(fs: FileSystem, directory: string, store: string, boot: string) {
     this.#file = fs.open(`${directory}/${LAYOUT.durable}`, 'update');
+    this.#store = store;
     this.#boot = boot;
   }
 
   write({ segment, byte, n }: Position, fold: number): void {
-    const text = seal({ segment, byte, n, fold, boot: this.#boot } satisfies DurableMark);
+    const text = seal({ store: this.#store, segment, byte, n, fold, boot: this.#boot } satisfies Stored);
     this.#file.write(Buffer.from(`${text.trimEnd().padEnd(MARK_BYTES - 1)}\n`, 'latin1'), 0);
   }
 

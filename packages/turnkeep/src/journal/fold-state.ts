@@ -29,8 +29,9 @@ export function emptyFold(store: string): FoldState {
 export function readFold(fs: FileSystem, directory: string, store: string): FoldState | 'damaged' | undefined {
   const bytes = readWhole(fs, `${directory}/${LAYOUT.fold}`);
   if (!bytes) return undefined;
-  const state = unseal(bytes) as FoldState | undefined;
-  return state?.store === store ? state : 'damaged';
+  const state = unseal(bytes) as Partial<FoldState> | undefined;
+  // Another sealed file of the store may stand in its place.
+  return state?.store === store && state.runs !== undefined ? (state as FoldState) : 'damaged';
 }
 
 export function writeFold(fs: FileSystem, directory: string, state: FoldState): Promise<void> {

@@ -29,7 +29,7 @@ const OURS = '{"sha":"';
 export function findManifest(fs: FileSystem, directory: string): Found | undefined {
   const names = fs.list(directory) ?? [];
   const contents = COPIES.map((name) => readWhole(fs, `${directory}/${name}`));
-  const manifests = contents.map((bytes) => bytes && (unseal(bytes) as Manifest | undefined));
+  const manifests = contents.map((bytes) => bytes && manifestIn(bytes));
   const manifest = manifests.find((found) => found !== undefined);
   const place = `${directory}/${LAYOUT.manifest}`;
   if (manifest) {
@@ -43,6 +43,12 @@ export function findManifest(fs: FileSystem, directory: string): Found | undefin
   if (names.every(isOfUnfinishedStart)) return undefined;
   const reason = 'the directory is not empty and holds no manifest of a journal';
   throw new TurnkeepError('store_foreign', { place: directory, reason });
+}
+
+/** The manifest in a file; another sealed file in its place is none. */
+function manifestIn(bytes: Buffer): Manifest | undefined {
+  const found = unseal(bytes) as Partial<Manifest> | undefined;
+  return typeof found?.format === 'number' && typeof found.store === 'string' ? (found as Manifest) : undefined;
 }
 
 function assertFormat(directory: string, { format }: Manifest): void {

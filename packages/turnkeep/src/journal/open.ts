@@ -111,7 +111,7 @@ async function openParts(
 ): Promise<JournalBackend> {
   await makeDirectories(parts);
   const end = await recover(parts, lock.foundUnclean);
-  const mark = new MarkWriter(fs, directory, processes.self().boot);
+  const mark = new MarkWriter(fs, directory, manifest.store, processes.self().boot);
   mark.write(end, parts.folds.state.generation);
   await mark.sync();
   await fs.syncDirectory(directory);

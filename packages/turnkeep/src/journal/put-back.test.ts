@@ -1,4 +1,4 @@
-import { cpSync, existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { isTurnkeepError } from '../core/errors.ts';
 import { MemoryBackend } from '../memory/index.ts';
@@ -119,3 +119,96 @@ test('a manifest of another store beside the own one is refused, and nothing is 
   writeFileSync(`${directory}/manifest.json`, own);
   expect(await contents(await opened(directory))).toContain('a-message-0-1');
 });
+
+/** A closed store of three segments, folded up to a place in the second; the last line of that and the third stand behind. */
+async function threeSegments(directory: string): Promise<void> {
+  const settings = { segmentBytes: 6_000, foldCommits: 1e6 };
+  const journal = await openJournal(directory, { settings });
+  for (let k = 0; !existsSync(`${directory}/segments/0002.jsonl`); k++) await journal.commit(turnOf('a', k));
+  // Longer than the third segment will be.
+  for (const k of [0, 1]) await journal.commit(turnOf('d', k));
+  await journal.catchUp();
+  for (let k = 0; !existsSync(`${directory}/segments/0003.jsonl`); k++) await journal.commit(turnOf('b', k));
+  await journal.close();
+}
+
+function swap(directory: string): void {
+  const [second, third] = [2, 3].map((number) => `${directory}/segments/000${number}.jsonl`) as [string, string];
+  renameSync(second, `${directory}/aside`);
+  renameSync(third, second);
+  renameSync(`${directory}/aside`, third);
+}
+
+test('what a swap of segments has lost is not forgotten by the next opening, and comes back with them', async () => {
+  const directory = temporaryDirectory();
+  await threeSegments(directory);
+  const before = await openJournal(directory, { readOnly: true });
+  const expected = await contents(before);
+  await before.close();
+  swap(directory);
+  for (let opening = 1; opening <= 3; opening++) {
+    const journal = await openJournal(directory);
+    await expect(contents(journal)).rejects.toMatchObject({ code: 'corrupt' });
+    await expect(journal.commit(turnOf('c', opening))).rejects.toMatchObject({ code: 'corrupt' });
+    expect((await journal.verify()).map(({ kind }) => kind)).toContain('lost');
+    await journal.close();
+  }
+  swap(directory);
+  const journal = await opened(directory);
+  await journal.rebuild();
+  expect(await contents(journal)).toBe(expected);
+});
+
+test('a reader whose fold was made of another segment says so, and answers nothing from it', async () => {
+  const directory = temporaryDirectory();
+  await threeSegments(directory);
+  const path = `${directory}/segments/0002.jsonl`;
+  const lines = readFileSync(path, 'latin1').split(/(?<=\n)/);
+  writeFileSync(path, lines.toReversed().join(''), 'latin1');
+  await expect(openJournal(directory, { readOnly: true })).rejects.toMatchObject({
+    code: 'corrupt',
+    details: { reason: expect.stringContaining('made of another segment') as string },
+  });
+});
+
+const SEALED = ['manifest.json', 'manifest.copy.json', 'fold.json', 'durable.json'];
+
+test.each(SEALED.flatMap((name) => SEALED.filter((other) => other !== name).map((other) => [name, other] as const)))(
+  'a %s that is a copy of %s costs nothing, and is told',
+  async (name, other) => {
+    const directory = temporaryDirectory();
+    await threeSegments(directory);
+    const before = await openJournal(directory);
+    const expected = await contents(before);
+    await before.close();
+    cpSync(`${directory}/${other}`, `${directory}/${name}`);
+    const journal = await opened(directory);
+    expect(await contents(journal)).toBe(expected);
+    const isSame = name.startsWith('manifest') && other.startsWith('manifest');
+    expect((await journal.verify()).length > 0).toBe(!isSame);
+  },
+);
+
+test('a mark of another store is none', async () => {
+  const [directory, other] = [temporaryDirectory(), temporaryDirectory()];
+  await threeSegments(directory);
+  await (await openJournal(other)).close();
+  cpSync(`${other}/durable.json`, `${directory}/durable.json`);
+  expect((await (await opened(directory)).verify()).map(({ kind, place }) => `${kind} ${place}`)).toEqual([
+    'set_aside durable.json',
+  ]);
+});
+
+test.each(['null', '5', '{}', 'words', '{"file":1}'])(
+  'a line of the report of what was set aside that says %s is told as that',
+  async (line) => {
+    const directory = temporaryDirectory();
+    const journal = await opened(directory);
+    mkdirSync(`${directory}/damaged`);
+    writeFileSync(`${directory}/damaged/report.jsonl`, `${line}\n`);
+    expect((await journal.verify()).map(({ kind, place }) => `${kind} ${place}`)).toEqual([
+      'set_aside damaged/report.jsonl',
+    ]);
+    expect((await journal.examine()).map(({ check }) => check)).toContain('set_aside');
+  },
+);

@@ -1,7 +1,8 @@
-import { renameSync, rmSync, readFileSync, writeFileSync } from 'node:fs';
-import { expect, test } from 'vitest';
+import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { expect, onTestFinished, test } from 'vitest';
+import { othersTurn } from '../platform/timers.ts';
 import { realFileSystem } from './file-system.ts';
-import type { FileSystem } from './file-system.ts';
+import type { FileSystem, JournalFile } from './file-system.ts';
 import { commitOf, contents, opened, temporaryDirectory, turnOf } from './journal.testkit.ts';
 
 /** What a reader beside a writer of another process may meet: the writer replaces files while the reader has them open. */
@@ -65,3 +66,66 @@ test('a reader that looks for a segment while it is archived finds it', async ()
   const isHot = (text: string) => text.replaceAll(',"tier":"cool"', '');
   expect(isHot(await contents(reader))).toBe(isHot(await contents(writer)));
 });
+
+test('I8: a reader that meets the mark half written sees nothing that is not durable', async () => {
+  const directory = temporaryDirectory();
+  let release = (): void => undefined;
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  let isHeld = false;
+  const writer = await opened(directory, {
+    fileSystem: {
+      ...realFileSystem,
+      open(path, mode) {
+        const file = realFileSystem.open(path, mode);
+        const sync = async () => {
+          if (isHeld) await released;
+          await file.sync();
+        };
+        return withFile(file, { sync });
+      },
+    },
+  });
+  onTestFinished(() => release());
+  await writer.commit(turnOf('a', 0));
+  let torn = 0;
+  const reader = await opened(directory, {
+    readOnly: true,
+    fileSystem: {
+      ...realFileSystem,
+      open(path, mode) {
+        const file = realFileSystem.open(path, mode);
+        if (!path.endsWith('/durable.json') || torn === 0) return file;
+        torn -= 1;
+        return withFile(file, { read: (bytes, position) => file.read(bytes.fill(0x20, 100), position) && 100 });
+      },
+    },
+  });
+  const segment = `${directory}/segments/0001.jsonl`;
+  const { size } = statSync(segment);
+  isHeld = true;
+  const committing = writer.commit(turnOf('a', 1));
+  while (statSync(segment).size === size) await othersTurn();
+  torn = 1;
+  expect(await reader.read('ns', (rows) => rows.head('a')?.version)).toBe(1);
+  expect(torn).toBe(0);
+  isHeld = false;
+  release();
+  await committing;
+  expect(await reader.read('ns', (rows) => rows.head('a')?.version)).toBe(2);
+});
+
+/** A file of which some methods are others. */
+function withFile(file: JournalFile, changed: Partial<JournalFile>): JournalFile {
+  return {
+    read: (bytes, position) => file.read(bytes, position),
+    write: (bytes, position) => file.write(bytes, position),
+    sync: () => file.sync(),
+    truncate: (sizeBytes) => file.truncate(sizeBytes),
+    sizeBytes: () => file.sizeBytes(),
+    identity: () => file.identity(),
+    close: () => file.close(),
+    ...changed,
+  };
+}

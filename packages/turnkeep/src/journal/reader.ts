@@ -3,6 +3,7 @@ import type { DurableMark } from './durable-mark.ts';
 import { readWhole } from './files.ts';
 import { LAYOUT } from './layout.ts';
 import type { Position } from './position.ts';
+import { assertFits } from './recovery.ts';
 import { replay } from './replay.ts';
 import { IndexDamage } from './store-error.ts';
 import { corruptAt } from './segments.ts';
@@ -38,19 +39,20 @@ export class Reader {
   }
 
   async #refreshOnce(): Promise<boolean> {
-    const { fs, directory, folds, segments, filters } = this.#parts;
+    const { fs, directory, store, folds, segments, filters } = this.#parts;
     const fold = readWhole(fs, `${directory}/${LAYOUT.fold}`)?.toString('latin1') ?? 'none';
     const isNew = fold !== this.#fold;
     if (isNew) {
       const { rewrites } = folds.state;
       folds.load();
+      assertFits(this.#parts, folds.position);
       if (rewrites !== folds.state.rewrites) segments.forget();
       filters.forgetLoaded();
       this.#fold = fold;
       this.#position = folds.position;
     }
     const before = this.#position ?? folds.position;
-    const mark = readMark(fs, directory);
+    const mark = readMark(fs, directory, store);
     const { position } = await replay(this.#parts, { from: before, mark, to: this.#limit(mark) });
     this.#position = position;
     return isNew || position.n > before.n;

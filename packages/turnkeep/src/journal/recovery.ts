@@ -49,7 +49,7 @@ export async function recover(parts: StoreParts, refreshes: boolean): Promise<Po
  * Where the fold ends a line must end, and the right one: else bytes were put into the segment or taken out of it, and no
  * place in the index is right any more.
  */
-function assertFits({ segments }: StoreParts, position: Position): void {
+export function assertFits({ segments }: StoreParts, position: Position): void {
   const { segment, byte, n } = position;
   const file = byte > 0 ? segments.file(segment) : undefined;
   if (!file || file.sizeBytes() < byte) return;
@@ -80,11 +80,16 @@ function lineStart(file: JournalFile, end: number): number {
 
 /** The mark; one that is damaged is set aside, since the next one is written in its place. */
 async function soundMark(parts: StoreParts): Promise<DurableMark | undefined> {
-  const mark = readMark(parts.fs, parts.directory);
+  const mark = readMark(parts.fs, parts.directory, parts.store);
   const isNew = numbersOfSegments(parts).length === 0;
   if (mark || isNew) return mark;
   const bytes = readWhole(parts.fs, `${parts.directory}/${LAYOUT.durable}`) ?? Buffer.alloc(0);
-  await parts.damaged.setAside(LAYOUT.durable, bytes, LAYOUT.durable, 'it was damaged or missing, and is written anew');
+  await parts.damaged.setAside(
+    LAYOUT.durable,
+    bytes,
+    LAYOUT.durable,
+    'it was damaged, missing, or another store’s, and is written anew',
+  );
   return undefined;
 }
 
@@ -167,10 +172,12 @@ async function endOf(parts: StoreParts, { position }: Replayed, mark: DurableMar
   const { folds } = parts;
   const last = numbersOfSegments(parts).at(-1) ?? 0;
   const known = Math.max(folds.position.segment, mark?.segment ?? 0);
-  const n = Math.max(position.n, mark?.n ?? 0);
+  // The number of a line that is lost is never given again.
+  const n = Math.max(position.n, mark?.n ?? 0, ...folds.state.doubts.map(({ to }) => to));
   if (last === 0 && known <= 1 && n === 0) return LOG_START;
   const size = parts.segments.file(last)?.sizeBytes() ?? 0;
-  const isWhole = last === position.segment && size === position.byte && !(mark && isBefore(position, mark));
+  const isLast = last === position.segment && size === position.byte && position.n === n;
+  const isWhole = isLast && !(mark && isBefore(position, mark));
   if (last === known && size < durableBytes(last, folds.position, mark))
     await noteCut(parts, { segment: last, byte: size });
   // Nothing is added to an archive: the next segment may have begun, without a line in it.

@@ -1,5 +1,6 @@
 import { applyLine, changeOfLine } from './apply.ts';
 import { doubtsOf } from './doubts.ts';
+import type { Doubt } from './doubts.ts';
 import type { DurableMark } from './durable-mark.ts';
 import type { Position } from './position.ts';
 import type { StoreParts } from './store-parts.ts';
@@ -27,11 +28,13 @@ export interface ReplayOptions {
 export async function replay(parts: StoreParts, options: ReplayOptions): Promise<Replayed> {
   const { folds, segments } = parts;
   let position = options.from;
-  const earlier = folds.state.doubts.filter(({ to }) => to <= options.from.n);
+  const known = folds.state.doubts;
+  const adopted = new Set<number>();
   const tail = new Tail(options.from, (line) => {
     const { segment, byte, length, next, meta } = line;
     applyLine(parts.index, changeOfLine(meta), { segment, byte, length });
     position = { segment, byte: next, n: meta.n };
+    if (known.some(({ from, to }) => meta.n >= from && meta.n <= to)) adopted.add(meta.n);
     const { recent } = parts.index;
     recent.position = position;
     recent.commits += 1;
@@ -40,7 +43,7 @@ export async function replay(parts: StoreParts, options: ReplayOptions): Promise
   // A fold must never be beyond a loss that it does not know of.
   const noteDoubts = () => {
     const found = doubtsOf(tail.damages, folds.state.accepted, (damage) => segments.placeWithLine(damage));
-    folds.setDoubts([...earlier, ...found]);
+    folds.setDoubts([...known.filter((doubt) => !isSettled(doubt, found, adopted)), ...found]);
   };
   for (const found of walkLog(parts, options.from, options.to)) {
     for (const one of found) tail.push(one);
@@ -50,4 +53,10 @@ export async function replay(parts: StoreParts, options: ReplayOptions): Promise
   const unfinished = tail.finish(options.mark);
   noteDoubts();
   return { position, damages: tail.damages, unfinished };
+}
+
+/** True where the lost lines have come back, or are told anew. */
+function isSettled({ from, to }: Doubt, found: readonly Doubt[], adopted: ReadonlySet<number>): boolean {
+  if (found.some((other) => other.from <= to && other.to >= from)) return true;
+  return [...adopted].filter((n) => n >= from && n <= to).length === to - from + 1;
 }

@@ -53,7 +53,8 @@ function smallFileFaults({ fs, directory, store }: StoreParts): readonly StoreFa
     faults.push(fault('manifest', name, 'the copy is damaged or missing'));
   if (readFold(fs, directory, store) === 'damaged')
     faults.push(fault('index', LAYOUT.fold, 'it does not match its digest'));
-  if (!readMark(fs, directory)) faults.push(fault('mark', LAYOUT.durable, 'it is damaged or missing'));
+  if (!readMark(fs, directory, store))
+    faults.push(fault('mark', LAYOUT.durable, 'it is damaged, missing, or another store’s'));
   return faults;
 }
 
