@@ -21,11 +21,13 @@ export class LineCheck {
     this.#query = ESCAPED.test(query) ? undefined : fold(query);
   }
 
-  /** False where the line was read, its digests checked, and holds no such text. */
-  mayHold(place: Place): boolean {
+  /** False where the line was read, its digests checked, has this number, and holds no such text. */
+  mayHold(place: Place, n: number): boolean {
     if (this.#query === undefined) return true;
     try {
-      const { words } = this.#segments.frame(place);
+      const { meta, words } = this.#segments.frame(place);
+      // A line that stands in another's place says nothing of what that said.
+      if (!this.#segments.hasNumber(meta, n)) return true;
       return fold(words.toString('utf8', 0, words.length)).includes(this.#query);
     } catch (error) {
       // Whoever reads the line is told.

@@ -212,3 +212,41 @@ test.each(['null', '5', '{}', 'words', '{"file":1}'])(
     expect((await journal.examine()).map(({ check }) => check)).toContain('set_aside');
   },
 );
+
+test('a segment of another store says nothing, though its lines stand at the same places', async () => {
+  const [directory, other] = [temporaryDirectory(), temporaryDirectory()];
+  for (const [place, words] of [
+    [directory, 'quokka'],
+    [other, 'wombat'],
+  ] as const) {
+    const journal = await openJournal(place);
+    await journal.commit({ ...turnOf('a', 0, words), now: 1_700_000_000_000 });
+    await journal.catchUp();
+    await journal.close();
+  }
+  cpSync(`${other}/segments/0001.jsonl`, `${directory}/segments/0001.jsonl`);
+  const journal = await opened(directory);
+  await expect(journal.read('ns', (rows) => rows.log('a', 1))).rejects.toMatchObject({ code: 'corrupt' });
+  // Nobody knows what it said.
+  const { places } = await journal.search('ns', { text: 'quokka', limit: 10 });
+  expect(places).toMatchObject([{ conversationId: 'a', version: 1 }]);
+});
+
+test('a search does not pass over a commit in whose place another stands', async () => {
+  const directory = temporaryDirectory();
+  const settings = { segmentBytes: 1 };
+  const journal = await openJournal(directory, { settings });
+  for (const [id, words] of [
+    ['a', 'quokka'],
+    ['b', 'wombat'],
+    ['c', 'wallaby'],
+  ] as const)
+    await journal.commit({ ...turnOf(id, 0, words), now: 1_700_000_000_000 });
+  await journal.catchUp();
+  await journal.close();
+  cpSync(`${directory}/segments/0002.jsonl`, `${directory}/segments/0001.jsonl`);
+  const again = await opened(directory, { settings });
+  const { places } = await again.search('ns', { text: 'quokka', limit: 10 });
+  expect(places).toMatchObject([{ conversationId: 'a' }]);
+  await expect(again.read('ns', (rows) => rows.log('a', 1))).rejects.toMatchObject({ code: 'corrupt' });
+});

@@ -46,7 +46,7 @@ export function searchCandidates(parts: StoreParts, namespace: NamespaceId, quer
       }
       const place = owners?.has(step.conversationId) === false ? undefined : lines.place(step);
       seen += place?.length ?? PASSED_LINE;
-      if (!place || !check.mayHold(place)) continue;
+      if (!place || !check.mayHold(place, step.n)) continue;
       places.push({ conversationId: step.conversationId, version: step.version, cursor: String(step.n) });
     }
   } finally {

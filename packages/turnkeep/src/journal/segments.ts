@@ -22,12 +22,15 @@ interface CachedCommit {
 /** Reads lines of the segments by their place, each digest checked. */
 export class Segments {
   readonly #where: SegmentsPlace;
+  /** How the meta of each line of this store begins. */
+  readonly #own: Buffer;
   readonly #files = new Map<number, SegmentFile>();
   readonly #commits = new Map<string, CachedCommit>();
   #cachedBytes = 0;
 
   constructor(where: SegmentsPlace) {
     this.#where = where;
+    this.#own = Buffer.from(`{"store":${JSON.stringify(where.store)},`);
   }
 
   /** The commit at a place as its line has it, words that an edit took included. `corrupt` where it is not whole. */
@@ -57,7 +60,15 @@ export class Segments {
     if (!file) throw corruptAt(placeName(place), 'the segment is missing');
     const bytes = Buffer.allocUnsafe(place.length);
     const filled = file.read(bytes, place.byte);
-    return readFrame(bytes, 0, filled);
+    const frame = readFrame(bytes, 0, filled);
+    const isOurs = 'reason' in frame || frame.meta.subarray(0, this.#own.length).equals(this.#own);
+    return isOurs ? frame : { reason: 'it is a line of another store' };
+  }
+
+  /** True for the meta of the line of this store with a number. */
+  hasNumber(meta: Buffer, n: number): boolean {
+    const start = `"n":${n},`;
+    return meta.toString('latin1', this.#own.length, this.#own.length + start.length) === start;
   }
 
   /** Where the line at a place lies. */
