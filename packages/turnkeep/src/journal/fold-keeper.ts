@@ -12,6 +12,7 @@ import type { FoldState } from './fold-state.ts';
 import type { IndexState } from './index-state.ts';
 import { LAYOUT, isRunOrUnfinished, runName, runNumbers } from './layout.ts';
 import { sourceOf } from './merge.ts';
+import type { Lock } from './lock.ts';
 import { LOG_START } from './position.ts';
 import type { Position } from './position.ts';
 import { Recent } from './recent.ts';
@@ -35,6 +36,7 @@ export interface Folding {
   readonly index: IndexState;
   readonly settings: JournalSettings;
   readonly background: Background;
+  readonly lock?: Lock | undefined;
 }
 
 /** Moves what came since the last fold into runs, and merges runs, off the commit path. */
@@ -44,6 +46,7 @@ export class FoldKeeper {
   readonly #index: IndexState;
   readonly #settings: JournalSettings;
   readonly #background: Background;
+  readonly #lock: Lock | undefined;
   readonly #cache: BlockCache;
   #state: FoldState;
   #nextRun = 1;
@@ -52,12 +55,13 @@ export class FoldKeeper {
   #merging: Promise<unknown> | undefined;
   #isPaused = false;
 
-  constructor({ fs, directory, store, index, settings, background }: Folding) {
+  constructor({ fs, directory, store, index, settings, background, lock }: Folding) {
     this.#fs = fs;
     this.#directory = directory;
     this.#index = index;
     this.#settings = settings;
     this.#background = background;
+    this.#lock = lock;
     this.#cache = new BlockCache(settings.cacheBytes);
     this.#state = emptyFold(store);
   }
@@ -280,6 +284,7 @@ export class FoldKeeper {
   }
 
   #newRun(): string {
+    this.#lock?.assertHeld();
     return runName(this.#nextRun++);
   }
 

@@ -358,8 +358,9 @@ export class JournalBackend implements Backend {
   }
 
   async #append(writes: Parameters<LogWriter['append']>[0]): Promise<void> {
-    const { log } = this.#writer();
+    const { lock, log } = this.#writer();
     if (log.broken) throw unavailable(log.broken);
+    if (writes.length > 0) lock.assertHeld();
     this.#assertBuilt();
     let bytes = 0;
     try {

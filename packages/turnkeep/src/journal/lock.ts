@@ -1,5 +1,6 @@
 import { TurnkeepError } from '../core/errors.ts';
-import { readWhole } from './files.ts';
+import { openIfThere, readWhole } from './files.ts';
+import { errorCode } from './file-system.ts';
 import type { FileSystem } from './file-system.ts';
 import { LAYOUT, TEMPORARY } from './layout.ts';
 import type { Owner, Processes } from '../platform/processes.ts';
@@ -27,13 +28,7 @@ export class Lock {
   static take(fs: FileSystem, directory: string, processes: Processes, token: string): Lock {
     const name = `${LAYOUT.lockPrefix}${token}`;
     const path = `${directory}/${name}`;
-    const file = fs.open(path + TEMPORARY, 'replace');
-    try {
-      file.write(Buffer.from(seal(processes.self())), 0);
-    } finally {
-      file.close();
-    }
-    fs.rename(path + TEMPORARY, path);
+    place(fs, path, seal(processes.self()));
     try {
       const foundUnclean = dismissTheDead(fs, directory, processes, name);
       return new Lock(fs, directory, name, foundUnclean);
@@ -41,6 +36,14 @@ export class Lock {
       fs.remove(path);
       throw error;
     }
+  }
+
+  /** Throws `store_unavailable` where the lock is not in its place any more: somebody else may write what stands there. */
+  assertHeld(): void {
+    const file = openIfThere(this.#fs, `${this.#directory}/${this.#name}`);
+    if (file) return file.close();
+    const reason = 'the lock of this writer is gone: the directory was moved, or the lock was removed';
+    throw new TurnkeepError('store_unavailable', { place: this.#directory, reason });
   }
 
   /** The log was brought in order: an unclean end before this one is settled. */
@@ -55,6 +58,25 @@ export class Lock {
   /** Lets go after a failed sync: the next writer is told not to trust the system's cache. */
   releaseUnclean(): void {
     this.#fs.rename(`${this.#directory}/${this.#name}`, `${this.#directory}/${LAYOUT.unclean}`);
+  }
+}
+
+const ATTEMPTS = 8;
+
+/** Puts a lock in its place as one. Who takes his own at the same time may take an unfinished one for a dead writer's. */
+function place(fs: FileSystem, path: string, text: string): void {
+  for (let attempt = 1; ; attempt++) {
+    const file = fs.open(path + TEMPORARY, 'replace');
+    try {
+      file.write(Buffer.from(text), 0);
+    } finally {
+      file.close();
+    }
+    try {
+      return fs.rename(path + TEMPORARY, path);
+    } catch (error) {
+      if (errorCode(error) !== 'ENOENT' || attempt === ATTEMPTS) throw error;
+    }
   }
 }
 

@@ -93,7 +93,7 @@ async function openToWrite(surroundings: Surroundings, digest: Sha256): Promise<
 async function openLocked(surroundings: Surroundings, lock: Lock, digest: Sha256): Promise<JournalBackend> {
   const { fs, directory, settings } = surroundings;
   const manifest = await manifestOf(fs, directory);
-  const parts = storeParts({ fs, directory, store: manifest.store, settings, sha256: digest });
+  const parts = storeParts({ fs, directory, store: manifest.store, settings, sha256: digest, lock });
   try {
     return await openParts(parts, surroundings, lock, digest);
   } catch (error) {
@@ -105,13 +105,14 @@ async function openLocked(surroundings: Surroundings, lock: Lock, digest: Sha256
 
 async function openParts(
   parts: StoreParts,
-  { fs, directory, processes, hotMessages }: Surroundings,
+  { directory, processes, hotMessages }: Surroundings,
   lock: Lock,
   digest: Sha256,
 ): Promise<JournalBackend> {
   await makeDirectories(parts);
   const end = await recover(parts, lock.foundUnclean);
-  const mark = new MarkWriter(fs, directory, manifest.store, processes.self().boot);
+  const { fs, store } = parts;
+  const mark = new MarkWriter(fs, directory, store, processes.self().boot);
   mark.write(end, parts.folds.state.generation);
   await mark.sync();
   await fs.syncDirectory(directory);

@@ -8,8 +8,10 @@ import { realFileSystem } from './file-system.ts';
 import type { FileSystem } from './file-system.ts';
 import { Filters } from './filters.ts';
 import { FoldKeeper } from './fold-keeper.ts';
+import { heldBy } from './held.ts';
 import { IndexState } from './index-state.ts';
 import { LAYOUT } from './layout.ts';
+import type { Lock } from './lock.ts';
 import type { SegmentsPlace } from './segment-files.ts';
 import { Segments } from './segments.ts';
 import type { JournalSettings } from './settings.ts';
@@ -33,10 +35,13 @@ export interface StorePlace {
   readonly store: string;
   readonly settings: JournalSettings;
   readonly sha256: Sha256;
+  /** The writer's: nothing is changed without it. */
+  readonly lock?: Lock | undefined;
 }
 
 export function storeParts(place: StorePlace): StoreParts {
-  const { fs, directory, store, settings } = place;
+  const { directory, store, settings, lock } = place;
+  const fs = lock ? heldBy(lock, place.fs) : place.fs;
   const segmentsDirectory = `${directory}/${LAYOUT.segments}`;
   const archivesDirectory = `${directory}/${LAYOUT.archives}`;
   const where = { fs, segmentsDirectory, archivesDirectory, store };
@@ -48,7 +53,7 @@ export function storeParts(place: StorePlace): StoreParts {
     directory,
     settings,
     index,
-    folds: new FoldKeeper({ fs, directory, store, index, settings, background }),
+    folds: new FoldKeeper({ fs, directory, store, index, settings, background, lock }),
     segments,
     damaged: new Damaged(fs, directory),
     filters: new Filters(fs, directory, store, segments),
