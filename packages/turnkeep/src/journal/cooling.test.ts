@@ -11,7 +11,7 @@ import type { JournalFile } from './file-system.ts';
 import { realFileSystem } from './file-system.ts';
 import type { JournalBackend } from './journal-backend.ts';
 import { findManifest } from './manifest.ts';
-import { commitOf, contents, opened, temporaryDirectory, turnOf } from './journal.testkit.ts';
+import { commitOf, contents, opened, temporaryDirectory, turnOf, withFile } from './journal.testkit.ts';
 
 const SMALL = { foldCommits: 8, foldBytes: 16_384, segmentBytes: 65_536, mergeRuns: 3 };
 const HOT = 6;
@@ -107,18 +107,13 @@ describe('an archived segment', () => {
     const directory = temporaryDirectory();
     await (await cooled(directory)).journal.close();
     let bytesRead = 0;
-    const counting = (file: JournalFile): JournalFile => ({
-      read(bytes, position) {
-        bytesRead += bytes.length;
-        return file.read(bytes, position);
-      },
-      write: (bytes, position) => file.write(bytes, position),
-      sync: () => file.sync(),
-      truncate: (sizeBytes) => file.truncate(sizeBytes),
-      sizeBytes: () => file.sizeBytes(),
-      identity: () => file.identity(),
-      close: () => file.close(),
-    });
+    const counting = (file: JournalFile) =>
+      withFile(file, {
+        read(bytes, position) {
+          bytesRead += bytes.length;
+          return file.read(bytes, position);
+        },
+      });
     const fileSystem: typeof realFileSystem = {
       ...realFileSystem,
       open: (path, mode) => counting(realFileSystem.open(path, mode)),

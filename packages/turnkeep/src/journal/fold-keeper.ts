@@ -54,6 +54,8 @@ export class FoldKeeper {
   #folding: Promise<void> | undefined;
   #merging: Promise<unknown> | undefined;
   #isPaused = false;
+  /** True while a merge of all runs waits for its turn. */
+  #isWholeDue = false;
 
   constructor({ fs, directory, store, index, settings, background, lock }: Folding) {
     this.#fs = fs;
@@ -144,7 +146,7 @@ export class FoldKeeper {
   maintain(load: 'idle' | 'busy' = 'idle'): void {
     if (this.#isPaused || this.#index.unbuilt) return;
     if (this.isDue(load === 'busy' ? BUSY_FOLDS : 1) && !this.#folding) this.fold().then(() => this.maintain(), ignore);
-    if (!this.#merging && this.#group()) {
+    if (!this.#merging && !this.#isWholeDue && this.#group()) {
       this.#merging = this.#mergeGroups()
         .catch(ignore)
         .finally(() => {
@@ -210,9 +212,11 @@ export class FoldKeeper {
     index.folding = undefined;
   }
 
-  /** Merges all runs into one that holds nothing of what was removed. */
+  /** Merges all runs into one that holds nothing of what was removed. Folds go on meanwhile: what they add is newer. */
   async mergeAll(rewrites: number): Promise<void> {
-    await this.#quiet();
+    this.#isWholeDue = true;
+    while (this.#merging) await this.#merging;
+    this.#isWholeDue = false;
     const merging = this.#merge(0, this.#index.runs.length, rewrites);
     this.#merging = merging.catch(ignore).finally(() => {
       this.#merging = undefined;
@@ -226,7 +230,7 @@ export class FoldKeeper {
   }
 
   async #mergeGroups(): Promise<void> {
-    for (let group = this.#group(); group && !this.#isPaused; group = this.#group())
+    for (let group = this.#group(); group && !this.#isPaused && !this.#isWholeDue; group = this.#group())
       await this.#merge(group.start, group.count, 0);
   }
 

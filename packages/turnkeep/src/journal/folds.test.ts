@@ -3,9 +3,12 @@ import { expect, test } from 'vitest';
 import { MemoryBackend } from '../memory/index.ts';
 import { sha256 } from '../platform/hash.ts';
 import { realProcesses } from '../platform/processes.ts';
+import { othersTurn } from '../platform/timers.ts';
 import { realFileSystem } from './file-system.ts';
 import type { FileSystem } from './file-system.ts';
-import { commitOf, contents, opened, temporaryDirectory, turnOf } from './journal.testkit.ts';
+import { commitOf, contents, opened, temporaryDirectory, turnOf, withFile } from './journal.testkit.ts';
+import { DEFAULT_SETTINGS } from './settings.ts';
+import { storeParts } from './store-parts.ts';
 
 /** Folds that fail, and what relies on them. */
 
@@ -60,4 +63,43 @@ test('a collection folds all that its lines say, whatever became of the fold bef
   const files = readdirSync(directory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   for (const { parentPath, name } of files)
     expect(readFileSync(`${parentPath}/${name}`, 'latin1')).not.toMatch(/gone-(message|turn|task)-/);
+});
+
+test('a merge of all runs does not wait for folds, which go on while commits come', async () => {
+  const directory = temporaryDirectory();
+  let release = (): void => undefined;
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  let held = 0;
+  const fileSystem: FileSystem = {
+    ...realFileSystem,
+    open(path, mode) {
+      const file = realFileSystem.open(path, mode);
+      if (held === 0 || mode !== 'replace' || !path.includes('/runs/')) return file;
+      held -= 1;
+      return withFile(file, { sync: () => released });
+    },
+  };
+  const { folds, index } = storeParts(fileSystem, directory, 'store', DEFAULT_SETTINGS);
+  realFileSystem.makeDirectory(`${directory}/runs`);
+  for (const key of ['one', 'two']) {
+    index.put('ns', 'c', key, [key]);
+    await folds.fold();
+  }
+  held = 1;
+  index.put('ns', 'c', 'three', ['three']);
+  const folding = folds.fold();
+  while (held > 0) await othersTurn();
+  let isMerged = false;
+  const merging = folds.mergeAll(0).then(() => {
+    isMerged = true;
+  });
+  for (let turns = 0; !isMerged && turns < 200_000; turns++) await othersTurn();
+  expect(isMerged).toBe(true);
+  release();
+  await Promise.all([folding, merging]);
+  expect(index.runs.length).toBe(2);
+  expect(['one', 'two', 'three'].map((key) => index.get('ns', 'c', key))).toEqual([['one'], ['two'], ['three']]);
+  index.close();
 });

@@ -5,6 +5,7 @@ import { onTestFinished } from 'vitest';
 import type { Backend, Envelope, RowReader } from '../core/backend.ts';
 import type { Change } from '../core/change.ts';
 import { prepareCommit } from '../core/commit.ts';
+import type { JournalFile } from './file-system.ts';
 import type { JournalBackend } from './journal-backend.ts';
 import { openJournal } from './open.ts';
 import type { JournalOptions } from './open.ts';
@@ -68,4 +69,18 @@ function rowsOf(rows: RowReader, conversation: string) {
 
 function logsOf(rows: RowReader, head: { readonly conversationId: string; readonly version: number }) {
   return Array.from({ length: head.version }, (_, at) => rows.log(head.conversationId, at + 1));
+}
+
+/** A file of which some methods are others. */
+export function withFile(file: JournalFile, changed: Partial<JournalFile>): JournalFile {
+  return {
+    read: (bytes, position) => file.read(bytes, position),
+    write: (bytes, position) => file.write(bytes, position),
+    sync: () => file.sync(),
+    truncate: (sizeBytes) => file.truncate(sizeBytes),
+    sizeBytes: () => file.sizeBytes(),
+    identity: () => file.identity(),
+    close: () => file.close(),
+    ...changed,
+  };
 }

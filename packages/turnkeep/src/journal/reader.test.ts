@@ -2,8 +2,8 @@ import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:
 import { expect, onTestFinished, test } from 'vitest';
 import { othersTurn } from '../platform/timers.ts';
 import { realFileSystem } from './file-system.ts';
-import type { FileSystem, JournalFile } from './file-system.ts';
-import { commitOf, contents, opened, temporaryDirectory, turnOf } from './journal.testkit.ts';
+import type { FileSystem } from './file-system.ts';
+import { commitOf, contents, opened, temporaryDirectory, turnOf, withFile } from './journal.testkit.ts';
 
 /** What a reader beside a writer of another process may meet: the writer replaces files while the reader has them open. */
 
@@ -115,17 +115,3 @@ test('I8: a reader that meets the mark half written sees nothing that is not dur
   await committing;
   expect(await reader.read('ns', (rows) => rows.head('a')?.version)).toBe(2);
 });
-
-/** A file of which some methods are others. */
-function withFile(file: JournalFile, changed: Partial<JournalFile>): JournalFile {
-  return {
-    read: (bytes, position) => file.read(bytes, position),
-    write: (bytes, position) => file.write(bytes, position),
-    sync: () => file.sync(),
-    truncate: (sizeBytes) => file.truncate(sizeBytes),
-    sizeBytes: () => file.sizeBytes(),
-    identity: () => file.identity(),
-    close: () => file.close(),
-    ...changed,
-  };
-}
