@@ -102,10 +102,7 @@ export class JournalBackend implements Backend {
     this.attachments = new JournalAttachments(
       {
         assertOpen: (signal) => this.#assertOpen(signal),
-        assertWriter: () => {
-          const { log } = this.#writer();
-          if (log.broken) throw unavailable(log.broken);
-        },
+        assertWriter: () => this.#vouching(),
         rows: (namespace) => this.#rowsOf(namespace),
         alone: (work) => this.#healing(() => this.#queue.alone(work)),
         append: (namespace, writes) => this.#append([{ namespace, writes }]),
@@ -155,7 +152,7 @@ export class JournalBackend implements Backend {
 
   async collect(namespace: NamespaceId, signal?: AbortSignal): Promise<number> {
     this.#assertOpen(signal);
-    this.#writer();
+    this.#vouching();
     return this.#healing(() => this.#collectAll(namespace, signal));
   }
 
@@ -207,7 +204,7 @@ export class JournalBackend implements Backend {
 
   async cool(namespace: NamespaceId, options: CoolOptions = {}): Promise<number> {
     this.#assertOpen(options.signal);
-    this.#writer();
+    this.#vouching();
     return this.#healing(async () => this.#cooler?.cool(namespace, options) ?? 0);
   }
 
@@ -219,7 +216,7 @@ export class JournalBackend implements Backend {
   /** Folds what came since the last fold, and makes the filters of what was folded. Runs that are due are merged behind it. */
   async catchUp(signal?: AbortSignal): Promise<void> {
     this.#assertOpen(signal);
-    this.#writer();
+    this.#vouching();
     const { folds, index } = this.#parts;
     await this.#healing(async () => {
       if (index.recent.commits > 0 || index.folding) await this.#queue.alone(() => folds.fold());
@@ -236,7 +233,7 @@ export class JournalBackend implements Backend {
   /** Builds the index anew from the segments. Acknowledged lines that are lost are accepted as lost. */
   async rebuild(signal?: AbortSignal): Promise<void> {
     this.#assertOpen(signal);
-    this.#writer();
+    this.#vouching();
     await this.#healing(async () => {
       await this.#filters?.clear();
       await this.#queue.alone(() => this.#rebuild('accept'));
@@ -358,8 +355,7 @@ export class JournalBackend implements Backend {
   }
 
   async #append(writes: Parameters<LogWriter['append']>[0]): Promise<void> {
-    const { lock, log } = this.#writer();
-    if (log.broken) throw unavailable(log.broken);
+    const { lock, log } = this.#vouching();
     if (writes.length > 0) lock.assertHeld();
     this.#assertBuilt();
     let bytes = 0;
@@ -378,6 +374,13 @@ export class JournalBackend implements Backend {
   #writer(): Writing {
     if (this.#writing) return this.#writing;
     throw new TurnkeepError('unsupported', { what: 'writing through a handle that was opened to read' });
+  }
+
+  /** Throws where a sync failed: what stands at the end of the log is for the next writer to find out. */
+  #vouching(): Writing {
+    const writing = this.#writer();
+    if (writing.log.broken) throw unavailable(writing.log.broken);
+    return writing;
   }
 
   #assertOpen(signal?: AbortSignal): void {

@@ -55,9 +55,13 @@ export class Lock {
     this.#fs.remove(`${this.#directory}/${this.#name}`);
   }
 
-  /** Lets go after a failed sync: the next writer is told not to trust the system's cache. */
+  /** Lets go after a failed sync: the next writer is told not to trust the system's cache. A lock that is gone was found. */
   releaseUnclean(): void {
-    this.#fs.rename(`${this.#directory}/${this.#name}`, `${this.#directory}/${LAYOUT.unclean}`);
+    try {
+      this.#fs.rename(`${this.#directory}/${this.#name}`, `${this.#directory}/${LAYOUT.unclean}`);
+    } catch (error) {
+      if (errorCode(error) !== 'ENOENT') throw error;
+    }
   }
 }
 

@@ -77,8 +77,12 @@ export class LogWriter {
     return bytes.length;
   }
 
-  /** Ends the segment: the next group begins another one. */
+  /**
+   * Ends the segment: the next group begins another one. Throws `SyncFailure` where nobody can tell what stands at its end: the
+   * next writer must still look there.
+   */
   async roll(): Promise<void> {
+    if (this.#broken) throw this.#broken;
     if (this.#end.byte === 0) return;
     this.close();
     this.#end = { segment: this.#end.segment + 1, byte: 0, n: this.#end.n };

@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import { realProcesses } from '../platform/processes.ts';
+import { realFileSystem } from './file-system.ts';
+import type { FileSystem } from './file-system.ts';
+import { contents, opened, temporaryDirectory, turnOf, withFile } from './journal.testkit.ts';
+
+/** After a sync of the log that failed: nobody knows what of its end is on the disk. */
+
+/** A file system on which the syncs of segments fail while `fails.is`. */
+function failingSyncs(fails: { is: boolean }): FileSystem {
+  return {
+    ...realFileSystem,
+    open(path, mode) {
+      const file = realFileSystem.open(path, mode);
+      if (!path.includes('/segments/')) return file;
+      const sync = async () => {
+        if (fails.is) throw Object.assign(new Error('EIO'), { code: 'EIO' });
+        await file.sync();
+      };
+      return withFile(file, { sync });
+    },
+  };
+}
+
+test('I1: no maintenance settles what a sync that failed left open, and the next writer finds it', async () => {
+  const directory = temporaryDirectory();
+  const fails = { is: false };
+  const journal = await opened(directory, { fileSystem: failingSyncs(fails) });
+  for (let k = 0; k < 6; k++) await journal.commit(turnOf('a', k));
+  fails.is = true;
+  await expect(journal.commit(turnOf('open', 0))).rejects.toMatchObject({ code: 'outcome_unknown' });
+  fails.is = false;
+  const unavailable = { code: 'store_unavailable' };
+  await expect(journal.cool('ns', { hotMessages: 2 })).rejects.toMatchObject(unavailable);
+  await expect(journal.collect('ns')).rejects.toMatchObject(unavailable);
+  await expect(journal.catchUp()).rejects.toMatchObject(unavailable);
+  await expect(journal.rebuild()).rejects.toMatchObject(unavailable);
+  const again = await opened(directory, { processes: { ...realProcesses, mayLive: () => false } });
+  expect(await again.commit(turnOf('open', 0))).toMatchObject({ version: 1, replayed: true });
+  await again.commit(turnOf('a', 6));
+  const held = await contents(again);
+  expect(await again.verify()).toEqual([]);
+  await again.rebuild();
+  expect(await contents(again)).toBe(held);
+});
