@@ -1,8 +1,15 @@
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import type { RowValue } from '../core/backend.ts';
 import { realProcesses } from '../platform/processes.ts';
+import { MarkWriter } from './durable-mark.ts';
 import { realFileSystem } from './file-system.ts';
 import type { FileSystem } from './file-system.ts';
 import { contents, opened, temporaryDirectory, turnOf, withFile } from './journal.testkit.ts';
+import { LogWriter } from './log-writer.ts';
+import { LOG_START } from './position.ts';
+import { DEFAULT_SETTINGS } from './settings.ts';
+import { storeParts } from './store-parts.ts';
 
 /** After a sync of the log that failed: nobody knows what of its end is on the disk. */
 
@@ -42,4 +49,25 @@ test('I1: no maintenance settles what a sync that failed left open, and the next
   expect(await again.verify()).toEqual([]);
   await again.rebuild();
   expect(await contents(again)).toBe(held);
+});
+
+test('a group of which a line cannot be made leaves nothing behind for the next one', async () => {
+  const directory = temporaryDirectory();
+  const parts = storeParts(realFileSystem, directory, 'store', DEFAULT_SETTINGS);
+  realFileSystem.makeDirectory(parts.segmentsDirectory);
+  const mark = new MarkWriter(realFileSystem, directory, 'store', '');
+  const log = new LogWriter(parts, mark, LOG_START);
+  const rows = (value: unknown) => [{ conversation: 'c', key: 'k', value: value as RowValue }];
+  const group = [rows(['never']), rows([1n])].map((one) => ({
+    namespace: 'ns',
+    writes: { heads: [], rows: one, edits: [] },
+  }));
+  await expect(log.append(group)).rejects.toMatchObject({ code: 'store_unavailable' });
+  await log.append([{ namespace: 'ns', writes: { heads: [], rows: rows(['then']), edits: [] } }]);
+  const [line = '', ...rest] = readFileSync(`${parts.segmentsDirectory}/0001.jsonl`, 'utf8').split('\n');
+  expect(line).toContain('"n":1,"group":1');
+  expect(line).toContain('then');
+  expect(rest).toEqual(['']);
+  log.close();
+  mark.close();
 });

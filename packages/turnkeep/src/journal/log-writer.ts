@@ -57,10 +57,7 @@ export class LogWriter {
     if (group.length === 0) return 0;
     const file = await this.#segment();
     const start = this.#end;
-    const lengths = group.map(({ namespace, writes }, at) => {
-      const number = { n: start.n + at + 1, group: start.n + 1 };
-      return this.#lines.add(lineParts(this.#parts.store, number, namespace, writes));
-    });
+    const lengths = this.#add(group, start);
     const bytes = this.#lines.take();
     await this.#write(file, bytes, start);
     this.#end = { segment: start.segment, byte: start.byte + bytes.length, n: start.n + group.length };
@@ -88,6 +85,20 @@ export class LogWriter {
     this.#end = { segment: this.#end.segment + 1, byte: 0, n: this.#end.n };
     this.#parts.index.recent.position = this.#end;
     this.#markEnd();
+  }
+
+  /** Puts the lines of a group into the buffer: all of them or none. */
+  #add(group: readonly Decided[], start: Position): readonly number[] {
+    try {
+      return group.map(({ namespace, writes }, at) => {
+        const number = { n: start.n + at + 1, group: start.n + 1 };
+        return this.#lines.add(lineParts(this.#parts.store, number, namespace, writes));
+      });
+    } catch (error) {
+      // What stands there of the group is nobody's: the next one begins anew.
+      this.#lines.take();
+      throw storeError(error, segmentName(start.segment));
+    }
   }
 
   async #write(file: JournalFile, bytes: Buffer, start: Position): Promise<void> {
