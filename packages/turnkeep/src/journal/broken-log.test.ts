@@ -71,3 +71,22 @@ test('a group of which a line cannot be made leaves nothing behind for the next 
   log.close();
   mark.close();
 });
+
+test('a want of descriptors fails a commit, and not the handle', async () => {
+  let lacks = false;
+  const fileSystem: FileSystem = {
+    ...realFileSystem,
+    async syncDirectory(path) {
+      if (lacks && path.endsWith('/segments')) throw Object.assign(new Error('EMFILE'), { code: 'EMFILE' });
+      await realFileSystem.syncDirectory(path);
+    },
+  };
+  const directory = temporaryDirectory();
+  const journal = await opened(directory, { fileSystem, settings: { segmentBytes: 1 } });
+  await journal.commit(turnOf('a', 0));
+  lacks = true;
+  await expect(journal.commit(turnOf('a', 1))).rejects.toMatchObject({ code: 'store_unavailable' });
+  lacks = false;
+  expect(await journal.commit(turnOf('a', 1))).toMatchObject({ version: 2, replayed: false });
+  expect(await journal.verify()).toEqual([]);
+});

@@ -25,6 +25,8 @@ export type OpenMode = 'read' | 'update' | 'replace';
 /** All that the journal asks of a file system. Tests hand in one that fails. Errors are Node's own, with their `code`. */
 export interface FileSystem {
   open(path: string, mode: OpenMode): JournalFile;
+  /** True where a file stands at a path. It takes no descriptor. */
+  has(path: string): boolean;
   /** The names in a directory; `undefined` where there is no such directory, or a file. */
   list(directory: string): readonly string[] | undefined;
   /** Makes a directory and those above it. */
@@ -90,12 +92,20 @@ export const realFileSystem: FileSystem = {
   open(path, mode) {
     return new RealFile(fs.openSync(path, mode === 'replace' ? 'w+' : FLAGS[mode], FILE_MODE));
   },
+  has(path) {
+    try {
+      fs.accessSync(path);
+      return true;
+    } catch (error) {
+      if (isAbsence(error)) return false;
+      throw error;
+    }
+  },
   list(directory) {
     try {
       return fs.readdirSync(directory);
     } catch (error) {
-      const code = errorCode(error);
-      if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+      if (isAbsence(error)) return undefined;
       throw error;
     }
   },
@@ -117,6 +127,11 @@ export const realFileSystem: FileSystem = {
     }
   },
 };
+
+function isAbsence(error: unknown): boolean {
+  const code = errorCode(error);
+  return code === 'ENOENT' || code === 'ENOTDIR';
+}
 
 /** The system's name for what went wrong: `ENOSPC`. */
 export function errorCode(error: unknown): string | undefined {

@@ -43,6 +43,7 @@ class FailsOnce implements FileSystem {
     };
   }
 
+  has = (path: string) => (this.#step(), realFileSystem.has(path));
   list = (directory: string) => (this.#step(), realFileSystem.list(directory));
   makeDirectory = (path: string) => (this.#step(), realFileSystem.makeDirectory(path));
   rename = (from: string, to: string) => (this.#step(), realFileSystem.rename(from, to));

@@ -11,6 +11,7 @@ export function heldBy(lock: Lock, fs: FileSystem): FileSystem {
       if (mode !== 'read') lock.assertHeld();
       return fs.open(path, mode);
     },
+    has: (path) => fs.has(path),
     list: (directory) => fs.list(directory),
     makeDirectory(path) {
       lock.assertHeld();

@@ -1,10 +1,11 @@
 import { TurnkeepError } from '../core/errors.ts';
-import { openIfThere, readWhole } from './files.ts';
+import { readWhole } from './files.ts';
 import { errorCode } from './file-system.ts';
 import type { FileSystem } from './file-system.ts';
 import { LAYOUT, TEMPORARY } from './layout.ts';
 import type { Owner, Processes } from '../platform/processes.ts';
 import { seal, unseal } from './sealed.ts';
+import { storeError } from './store-error.ts';
 
 /**
  * The writer's lock: a file of its own in the directory. Who wants to write first makes his and then looks at all others:
@@ -40,10 +41,17 @@ export class Lock {
 
   /** Throws `store_unavailable` where the lock is not in its place any more: somebody else may write what stands there. */
   assertHeld(): void {
-    const file = openIfThere(this.#fs, `${this.#directory}/${this.#name}`);
-    if (file) return file.close();
+    if (this.#isThere()) return;
     const reason = 'the lock of this writer is gone: the directory was moved, or the lock was removed';
     throw new TurnkeepError('store_unavailable', { place: this.#directory, reason });
+  }
+
+  #isThere(): boolean {
+    try {
+      return this.#fs.has(`${this.#directory}/${this.#name}`);
+    } catch (error) {
+      throw storeError(error, this.#name);
+    }
   }
 
   /** The log was brought in order: an unclean end before this one is settled. */

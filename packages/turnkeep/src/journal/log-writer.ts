@@ -3,12 +3,16 @@ import type { NamespaceId } from '../core/ids.ts';
 import { applyLine, changeOfWrites } from './apply.ts';
 import { lineParts } from './commit-line.ts';
 import type { MarkWriter } from './durable-mark.ts';
+import { errorCode } from './file-system.ts';
 import type { JournalFile } from './file-system.ts';
 import { segmentName } from './layout.ts';
 import { LineBuffer } from './line-buffer.ts';
 import type { Position } from './position.ts';
 import { IndexDamage, storeError } from './store-error.ts';
 import type { StoreParts } from './store-parts.ts';
+
+/** What the system says where it has no descriptor left. */
+const LACKS: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE']);
 
 /** A write set that was decided, and whose it is. */
 export interface Decided {
@@ -174,7 +178,9 @@ export class LogWriter {
     try {
       await this.#parts.fs.syncDirectory(this.#parts.segmentsDirectory);
     } catch (error) {
-      this.#break(error);
+      // Where there is no descriptor for the directory nothing was tried: the next group does.
+      if (LACKS.has(errorCode(error) ?? '')) this.close();
+      else this.#break(error);
       throw storeError(error, name);
     }
   }

@@ -81,3 +81,20 @@ test('a lock that another opening takes for a dead one’s is put down again, an
   expect(readdirSync(directory).filter((name) => name.startsWith('lock.'))).toEqual(['lock.other']);
   expect(existsSync(`${directory}/unclean`)).toBe(false);
 });
+
+test('a commit that cannot look for the lock was not written, and says so', async () => {
+  let fails = false;
+  const fileSystem: FileSystem = {
+    ...realFileSystem,
+    has(path) {
+      if (fails) throw Object.assign(new Error('EIO'), { code: 'EIO' });
+      return realFileSystem.has(path);
+    },
+  };
+  const journal = await opened(temporaryDirectory(), { fileSystem });
+  await journal.commit(turnOf('a', 0));
+  fails = true;
+  await expect(journal.commit(turnOf('a', 1))).rejects.toMatchObject({ code: 'store_unavailable' });
+  fails = false;
+  expect(await journal.commit(turnOf('a', 1))).toMatchObject({ version: 2, replayed: false });
+});

@@ -166,6 +166,11 @@ export class SimulatedDisk implements FileSystem {
     };
   }
 
+  has(path: string): boolean {
+    this.#step('other', path);
+    return this.#names.has(path);
+  }
+
   list(directory: string): readonly string[] | undefined {
     this.#step('other', directory);
     if (!this.#directories.has(directory)) return undefined;
