@@ -90,9 +90,28 @@ export function redactionsOf(records: readonly StoredRecord[]): { readonly [inde
 const HEADER = ',"header":';
 const RECORDS = ',"records":[';
 
-/** What a line says apart from its words. The digest of `meta` was checked. */
-export function readMeta(meta: Buffer): LineMeta {
-  return JSON.parse(`${meta.toString('utf8', 0, meta.length)}}`) as LineMeta; // its digest was checked: we wrote it
+/**
+ * What a line says apart from its words; `undefined` where it is none that we wrote, though its digest fits: anybody may put a
+ * frame around anything.
+ */
+export function readMeta(meta: Buffer): LineMeta | undefined {
+  const found = parsed(`${meta.toString('utf8', 0, meta.length)}}`);
+  return isMeta(found) ? found : undefined;
+}
+
+function parsed(text: string): Partial<LineMeta> | null {
+  try {
+    return JSON.parse(text) as Partial<LineMeta> | null; // looked at below
+  } catch {
+    return null;
+  }
+}
+
+function isMeta(found: Partial<LineMeta> | null): found is LineMeta {
+  if (typeof found?.store !== 'string' || typeof found.ns !== 'string') return false;
+  const areNumbers = Number.isSafeInteger(found.n) && Number.isSafeInteger(found.group);
+  const lists = [found.heads, found.rows, found.edits ?? [], found.sizes ?? [], found.seals ?? []];
+  return areNumbers && lists.every(Array.isArray);
 }
 
 export interface ReadCommit {
@@ -103,7 +122,7 @@ export interface ReadCommit {
 /** A line with its log record, exactly as it was handed in; `undefined` where the line has none. */
 export function readCommit(frame: Pick<Frame, 'meta' | 'words'>): ReadCommit | undefined {
   const meta = readMeta(frame.meta);
-  const log = logOf(meta, frame.words);
+  const log = meta && logOf(meta, frame.words);
   return log && { meta, log };
 }
 

@@ -115,7 +115,7 @@ const WORKS: readonly (readonly [what: string, work: (journal: JournalBackend) =
 
 test.each(WORKS)('%s fails in our own words, whichever operation fails', async (what, work) => {
   const failures: string[] = [];
-  for (let operation = 1; operation < 200; operation += operation < 8 ? 1 : 9) {
+  for (let operation = 1; operation < 200; operation += operation < 6 ? 1 : 13) {
     const { fileSystem, journal } = await prepared();
     fileSystem.left = operation;
     await work(journal).catch((error: unknown) => {
@@ -156,7 +156,7 @@ test.each(WORKS.filter(([what]) => !['close', 'verify', 'catchUp', 'rebuild'].in
 
 test('an index that could not be built anew answers nothing, and is built when that can be done', async () => {
   let isThrough = false;
-  for (let operation = 1; !isThrough; operation += operation < 24 ? 1 : 13) {
+  for (let operation = 1; !isThrough; operation += operation < 20 ? 1 : 17) {
     const { directory, fileSystem, journal, memory } = await prepared();
     damageRuns(directory);
     fileSystem.left = operation;

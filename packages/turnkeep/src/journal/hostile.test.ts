@@ -4,6 +4,7 @@ import type { MessageContent } from '../core/message.ts';
 import { Ledger } from '../ledger/ledger.ts';
 import { mintCommitId } from '../platform/random.ts';
 import { systemSurroundings } from '../platform/surroundings.ts';
+import { sealParts } from './frame.ts';
 import { opened, temporaryDirectory } from './journal.testkit.ts';
 import { openJournal } from './open.ts';
 
@@ -84,6 +85,17 @@ test.each<[what: string, change: (bytes: Buffer) => Buffer, found: string, fault
     latin1((text) => linesOf(text).join('null\n42\n"str"\n[]\n{}\n{"id":null}\n{"commit":{}}\n')),
     'whole whole whole',
     Array.from({ length: 14 }, () => 'foreign_bytes'),
+  ],
+  [
+    'a frame with fitting digests around what is no line',
+    latin1((text) => {
+      const store = /"store":"([^"]*)"/.exec(text)?.[1] ?? '';
+      const metas = ['', 'nul', '[1', '"a', '{"store":"x", words', `{"store":"${store}","n":"2","group":2,"ns":"n"`];
+      const framed = metas.map((meta) => `${sealParts({ meta, words: meta === 'nul' ? 'l' : '}' })}\n`);
+      return linesOf(text).join(framed.join(''));
+    }),
+    'whole whole whole',
+    Array.from({ length: 12 }, () => 'foreign_bytes'),
   ],
   [
     'a line that stands twice',

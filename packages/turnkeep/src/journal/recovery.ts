@@ -57,7 +57,7 @@ export function assertFits({ segments }: StoreParts, position: Position): void {
   const bytes = Buffer.allocUnsafe(byte - start);
   file.read(bytes, start);
   const last = readLine(bytes, 0, bytes.length - 1).at(-1);
-  const isEnd = bytes.at(-1) === LINE_FEED && (!last || 'reason' in last || readMeta(last.meta).n === n);
+  const isEnd = bytes.at(-1) === LINE_FEED && (!last || 'reason' in last || readMeta(last.meta)?.n === n);
   if (isEnd) return;
   const place = placeName({ segment, byte });
   throw new IndexDamage(place, 'the index was made of another segment than this');

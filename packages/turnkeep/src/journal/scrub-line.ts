@@ -20,9 +20,9 @@ import { unpackPlace } from './place.ts';
  */
 export function scrubbedLine(index: IndexState, line: Buffer): string {
   const frame = readFrame(line, 0, line.length);
-  if (!('reason' in frame)) return padded(scrubbedParts(index, frame), line.length);
-  if (!frame.meta) return ' '.repeat(line.length);
-  const meta = readMeta(frame.meta);
+  const meta = frame.meta && readMeta(frame.meta);
+  if (!meta) return ' '.repeat(line.length);
+  if (!('reason' in frame)) return padded(scrubbedParts(index, frame, meta), line.length);
   const seals = meta.seals?.map((seal, at) => (at % 2 === 0 ? seal : null));
   return padded(encodeParts({ ...scrubbedMeta(index, meta), seals }, undefined), line.length, DAMAGED);
 }
@@ -47,9 +47,8 @@ function scrubbedMeta(index: IndexState, meta: LineMeta): LineMeta {
   };
 }
 
-function scrubbedParts(index: IndexState, frame: Frame): LineParts {
+function scrubbedParts(index: IndexState, frame: Frame, meta: LineMeta): LineParts {
   const commit = readCommit(frame);
-  const meta = commit?.meta ?? readMeta(frame.meta);
   const rest = scrubbedMeta(index, meta);
   if (!commit) return encodeParts(rest, undefined);
   const edit = editOfLine(index, meta, commit.log.version);

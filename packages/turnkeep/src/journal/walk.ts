@@ -92,10 +92,12 @@ function partsOf(bytes: Buffer, start: number, end: number, place: LinePlace): r
     const next = base + (part.end === end && ended ? end + 1 : part.end);
     const stretch = { segment, byte: base + part.start, length: part.end - part.start, next };
     const flaw = 'reason' in part ? { reason: part.reason, ended: ended || part.end < end } : undefined;
-    const meta = 'meta' in part ? readMeta(part.meta) : part.soundMeta && readMeta(part.soundMeta);
+    const sound = 'meta' in part ? part.meta : part.soundMeta;
+    const meta = sound && readMeta(sound);
     if (meta?.store === store)
       return { kind: 'line', ...stretch, meta, words: 'words' in part ? part.words : undefined, flaw };
     if (flaw && !meta) return { kind: 'gap', ...stretch, flaw, names: namesIn(bytes, part.start, part.end, store) };
-    return { kind: 'gap', ...stretch, flaw: { reason: 'it is a line of another store', ended: true }, names: [] };
+    const reason = meta ? 'it is a line of another store' : 'there is a frame around it, and no line in it';
+    return { kind: 'gap', ...stretch, flaw: { reason, ended: true }, names: [] };
   });
 }
