@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import { TurnkeepError } from '../core/errors.ts';
 import { threadOptions } from '../platform/thread-options.ts';
 import { othersTurn } from '../platform/timers.ts';
 import type { Background, NewRun, Removed, RunSlice } from './background.ts';
@@ -102,7 +103,8 @@ export class BackgroundThread implements Background {
   #lose(worker: Worker, reason: string): void {
     if (this.#worker !== worker) return;
     this.#worker = undefined;
-    for (const { reject } of this.#pending.values()) reject(new Error(reason));
+    for (const { reject } of this.#pending.values())
+      reject(new TurnkeepError('store_unavailable', { place: 'the journal', reason }));
     this.#pending.clear();
   }
 

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { RowValue } from '../core/backend.ts';
+import { sha256 } from '../platform/hash.ts';
 import { realProcesses } from '../platform/processes.ts';
 import { MarkWriter } from './durable-mark.ts';
 import { realFileSystem } from './file-system.ts';
@@ -53,7 +54,13 @@ test('I1: no maintenance settles what a sync that failed left open, and the next
 
 test('a group of which a line cannot be made leaves nothing behind for the next one', async () => {
   const directory = temporaryDirectory();
-  const parts = storeParts(realFileSystem, directory, 'store', DEFAULT_SETTINGS);
+  const parts = storeParts({
+    fs: realFileSystem,
+    directory,
+    store: 'store',
+    settings: DEFAULT_SETTINGS,
+    sha256,
+  });
   realFileSystem.makeDirectory(parts.segmentsDirectory);
   const mark = new MarkWriter(realFileSystem, directory, 'store', '');
   const log = new LogWriter(parts, mark, LOG_START);

@@ -81,7 +81,13 @@ test('a merge of all runs does not wait for folds, which go on while commits com
       return withFile(file, { sync: () => released });
     },
   };
-  const { folds, index } = storeParts(fileSystem, directory, 'store', DEFAULT_SETTINGS);
+  const { folds, index } = storeParts({
+    fs: fileSystem,
+    directory,
+    store: 'store',
+    settings: DEFAULT_SETTINGS,
+    sha256,
+  });
   realFileSystem.makeDirectory(`${directory}/runs`);
   for (const key of ['one', 'two']) {
     index.put('ns', 'c', key, [key]);

@@ -9,7 +9,7 @@ import { systemSurroundings } from '../platform/surroundings.ts';
 import { realFileSystem } from './file-system.ts';
 import type { FileSystem, JournalFile } from './file-system.ts';
 import type { JournalBackend } from './journal-backend.ts';
-import { commitOf, contents, temporaryDirectory, turnOf } from './journal.testkit.ts';
+import { commitOf, contents, temporaryDirectory, turnOf, withFile } from './journal.testkit.ts';
 import { openJournal } from './open.ts';
 
 /** Failures of the file system and damaged runs, met by everything that a journal does. */
@@ -169,4 +169,32 @@ test('an index that could not be built anew answers nothing, and is built when t
     expect(await contents(journal)).toBe(expected);
     await journal.close();
   }
+});
+
+test('a group is answered though the index that was built anew is damaged as well', async () => {
+  const directory = temporaryDirectory();
+  let isDamaged = false;
+  const fileSystem: FileSystem = {
+    ...realFileSystem,
+    open(path, mode) {
+      const file = realFileSystem.open(path, mode);
+      if (!path.endsWith('.run')) return file;
+      return withFile(file, {
+        read(bytes, position) {
+          const filled = file.read(bytes, position);
+          // The first block.
+          if (isDamaged && position === 16) bytes[0] = (bytes[0] ?? 0) ^ 1;
+          return filled;
+        },
+      });
+    },
+  };
+  const journal = await openJournal(directory, { fileSystem, settings: SETTINGS });
+  await journal.commit(turnOf('a', 0));
+  await journal.catchUp();
+  isDamaged = true;
+  await expect(journal.commit(turnOf('a', 1))).rejects.toMatchObject({ code: 'corrupt' });
+  isDamaged = false;
+  expect(await journal.commit(turnOf('a', 1))).toMatchObject({ version: 2, replayed: false });
+  await journal.close();
 });

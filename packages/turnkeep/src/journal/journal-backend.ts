@@ -334,10 +334,9 @@ export class JournalBackend implements Backend {
       return await this.#writeDecided(group);
     } catch (error) {
       if (!(error instanceof IndexDamage)) return group.map(() => mapped(error));
-      return this.#rebuild(error).then(
-        () => this.#writeDecided(group),
-        (failure: unknown) => group.map(() => mapped(failure)),
-      );
+      return this.#rebuild(error)
+        .then(() => this.#writeDecided(group))
+        .catch((failure: unknown) => group.map(() => mapped(failure)));
     }
   }
 
