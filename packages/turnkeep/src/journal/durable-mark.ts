@@ -36,8 +36,8 @@ export function readMark(fs: FileSystem, directory: string, store: string): Dura
 
 function markIn(bytes: Buffer, store: string): DurableMark | undefined {
   const mark = unseal(bytes) as Partial<Stored> | undefined;
-  // Another sealed file of the store may stand in its place.
-  return mark?.store === store && mark.segment !== undefined ? (mark as Stored) : undefined;
+  // Another sealed file of the store may stand in its place; a mark of an earlier build does not say whose it is.
+  return (mark?.store ?? store) === store && mark?.segment !== undefined ? (mark as DurableMark) : undefined;
 }
 
 /** Keeps the mark of a writer. It is written after each sync, and not synced itself: it may fall behind, never ahead. */

@@ -71,13 +71,13 @@ test('a merge of all runs does not wait for folds, which go on while commits com
   const released = new Promise<void>((resolve) => {
     release = resolve;
   });
-  let held = 0;
+  const state = { held: 0, isMerged: false };
   const fileSystem: FileSystem = {
     ...realFileSystem,
     open(path, mode) {
       const file = realFileSystem.open(path, mode);
-      if (held === 0 || mode !== 'replace' || !path.includes('/runs/')) return file;
-      held -= 1;
+      if (state.held === 0 || mode !== 'replace' || !path.includes('/runs/')) return file;
+      state.held -= 1;
       return withFile(file, { sync: () => released });
     },
   };
@@ -93,16 +93,15 @@ test('a merge of all runs does not wait for folds, which go on while commits com
     index.put('ns', 'c', key, [key]);
     await folds.fold();
   }
-  held = 1;
+  state.held = 1;
   index.put('ns', 'c', 'three', ['three']);
   const folding = folds.fold();
-  while (held > 0) await othersTurn();
-  let isMerged = false;
+  while (state.held > 0) await othersTurn();
   const merging = folds.mergeAll(0).then(() => {
-    isMerged = true;
+    state.isMerged = true;
   });
-  for (let turns = 0; !isMerged && turns < 200_000; turns++) await othersTurn();
-  expect(isMerged).toBe(true);
+  for (let turns = 0; !state.isMerged && turns < 200_000; turns++) await othersTurn();
+  expect(state.isMerged).toBe(true);
   release();
   await Promise.all([folding, merging]);
   expect(index.runs.length).toBe(2);
