@@ -2,9 +2,9 @@ import { PART_BYTES } from '../core/attachments/store.ts';
 import type { Sha256 } from '../core/digest.ts';
 import type { NamespaceId } from '../core/ids.ts';
 import { nonce } from '../platform/random.ts';
-import { openIfThere } from './files.ts';
-import type { FileSystem, JournalFile } from './file-system.ts';
-import { LAYOUT } from './layout.ts';
+import { openIfThere } from './files/files.ts';
+import type { FileSystem, JournalFile } from './files/file-system.ts';
+import { LAYOUT } from './files/layout.ts';
 
 /** Bytes on their way in: a file that no row names. */
 export interface Incoming {

@@ -3,12 +3,12 @@ import { expect, test } from 'vitest';
 import type { RowValue } from '../core/backend.ts';
 import { sha256 } from '../platform/hash.ts';
 import { realProcesses } from '../platform/processes.ts';
-import { MarkWriter } from './durable-mark.ts';
-import { realFileSystem } from './file-system.ts';
-import type { FileSystem } from './file-system.ts';
+import { MarkWriter } from './log/durable-mark.ts';
+import { realFileSystem } from './files/file-system.ts';
+import type { FileSystem } from './files/file-system.ts';
 import { contents, opened, temporaryDirectory, turnOf, withFile } from './journal.testkit.ts';
-import { LogWriter } from './log-writer.ts';
-import { LOG_START } from './position.ts';
+import { LogWriter } from './log/log-writer.ts';
+import { LOG_START } from './log/position.ts';
 import { DEFAULT_SETTINGS } from './settings.ts';
 import { storeParts } from './store-parts.ts';
 

@@ -1,6 +1,6 @@
-import { readWhole } from './files.ts';
-import type { FileSystem } from './file-system.ts';
-import { LAYOUT } from './layout.ts';
+import { readWhole } from './files/files.ts';
+import type { FileSystem } from './files/file-system.ts';
+import { LAYOUT } from './files/layout.ts';
 
 /** Bytes that were set aside, and where they stood. */
 export interface SetAside {

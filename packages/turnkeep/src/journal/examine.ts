@@ -2,13 +2,13 @@ import type { Finding } from '../core/finding.ts';
 import type { ConversationId, NamespaceId } from '../core/ids.ts';
 import { uncollectedFindings, unreadIn } from '../core/uncollected.ts';
 import type { Owner, Processes } from '../platform/processes.ts';
-import { readWhole } from './files.ts';
-import { INDEX, NO_CONVERSATION, NO_NAMESPACE } from './index-keys.ts';
-import { LAYOUT, TEMPORARY } from './layout.ts';
+import { readWhole } from './files/files.ts';
+import { INDEX, NO_CONVERSATION, NO_NAMESPACE } from './index/index-keys.ts';
+import { LAYOUT, TEMPORARY } from './files/layout.ts';
 import { FORMAT, findManifest } from './manifest.ts';
 import { NamespaceRows } from './namespace-rows.ts';
-import { pendingLines } from './scrub.ts';
-import { unseal } from './sealed.ts';
+import { pendingLines } from './upkeep/scrub.ts';
+import { unseal } from './files/sealed.ts';
 import type { StoreParts } from './store-parts.ts';
 
 /** The format, who writes, and what waits for a person: losses that nobody accepted, and what was set aside. */

@@ -1,7 +1,7 @@
 import type { FeedEntry } from '../core/backend.ts';
 import type { ConversationId, NamespaceId } from '../core/ids.ts';
-import { doubtful } from './doubts.ts';
-import { INDEX, NO_CONVERSATION } from './index-keys.ts';
+import { doubtful } from './log/doubts.ts';
+import { INDEX, NO_CONVERSATION } from './index/index-keys.ts';
 import { lineNumber } from './search.ts';
 import type { StoreParts } from './store-parts.ts';
 

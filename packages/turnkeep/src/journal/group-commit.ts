@@ -6,8 +6,8 @@ import type { NamespaceId } from '../core/ids.ts';
 import { Overlay } from '../core/overlay.ts';
 import type { Receipt } from '../core/receipt.ts';
 import type { Answer } from './commit-queue.ts';
-import { errorCode } from './file-system.ts';
-import type { Decided } from './log-writer.ts';
+import { errorCode } from './files/file-system.ts';
+import type { Decided } from './log/log-writer.ts';
 import { IndexDamage, storeError } from './store-error.ts';
 
 /** A group, each commit of it decided on what those before it leave. Nothing of it is written yet. */

@@ -4,7 +4,7 @@ import type { MessageContent } from '../core/message.ts';
 import { Ledger } from '../ledger/ledger.ts';
 import { mintCommitId } from '../platform/random.ts';
 import { systemSurroundings } from '../platform/surroundings.ts';
-import { sealParts } from './frame.ts';
+import { sealParts } from './log/frame.ts';
 import { opened, temporaryDirectory } from './journal.testkit.ts';
 import { openJournal } from './open.ts';
 

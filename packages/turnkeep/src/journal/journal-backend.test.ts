@@ -5,7 +5,7 @@ import { MemoryBackend } from '../memory/index.ts';
 import { sha256 } from '../platform/hash.ts';
 import { commitOf, contents, opened, says, temporaryDirectory, turnOf } from './journal.testkit.ts';
 import { openJournal } from './open.ts';
-import { seal } from './sealed.ts';
+import { seal } from './files/sealed.ts';
 
 const SMALL = { foldCommits: 8, foldBytes: 16_384, segmentBytes: 65_536, mergeRuns: 3 };
 

@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest';
 import type { Backend, Envelope, RowReader } from '../core/backend.ts';
 import type { Change } from '../core/change.ts';
 import { prepareCommit } from '../core/commit.ts';
-import type { JournalFile } from './file-system.ts';
+import type { JournalFile } from './files/file-system.ts';
 import type { JournalBackend } from './journal-backend.ts';
 import { openJournal } from './open.ts';
 import type { JournalOptions } from './open.ts';

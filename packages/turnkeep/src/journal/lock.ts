@@ -1,10 +1,10 @@
 import { TurnkeepError } from '../core/errors.ts';
-import { readWhole } from './files.ts';
-import { errorCode } from './file-system.ts';
-import type { FileSystem } from './file-system.ts';
-import { LAYOUT, TEMPORARY } from './layout.ts';
+import { readWhole } from './files/files.ts';
+import { errorCode } from './files/file-system.ts';
+import type { FileSystem } from './files/file-system.ts';
+import { LAYOUT, TEMPORARY } from './files/layout.ts';
 import type { Owner, Processes } from '../platform/processes.ts';
-import { seal, unseal } from './sealed.ts';
+import { seal, unseal } from './files/sealed.ts';
 import { storeError } from './store-error.ts';
 
 /**

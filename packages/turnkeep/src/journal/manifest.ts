@@ -1,8 +1,8 @@
 import { TurnkeepError } from '../core/errors.ts';
-import { readWhole, replaceFile } from './files.ts';
-import type { FileSystem } from './file-system.ts';
-import { LAYOUT, TEMPORARY } from './layout.ts';
-import { seal, unseal } from './sealed.ts';
+import { readWhole, replaceFile } from './files/files.ts';
+import type { FileSystem } from './files/file-system.ts';
+import { LAYOUT, TEMPORARY } from './files/layout.ts';
+import { seal, unseal } from './files/sealed.ts';
 
 /** The format that this code reads and writes. */
 export const FORMAT = 1;

@@ -1,11 +1,11 @@
 import { existsSync, readFileSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { realProcesses } from '../platform/processes.ts';
-import { realFileSystem } from './file-system.ts';
-import type { FileSystem } from './file-system.ts';
+import { realFileSystem } from './files/file-system.ts';
+import type { FileSystem } from './files/file-system.ts';
 import { commitOf, contents, opened, temporaryDirectory, turnOf } from './journal.testkit.ts';
 import { openJournal } from './open.ts';
-import { seal } from './sealed.ts';
+import { seal } from './files/sealed.ts';
 
 /** A directory that is moved while it is open, a lock that is taken away, and two who open at once. */
 

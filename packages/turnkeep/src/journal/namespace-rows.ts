@@ -2,14 +2,14 @@ import type { HeadQuery, Row, RowRange, RowReader, RowValue } from '../core/back
 import type { Head } from '../core/head.ts';
 import type { ConversationId, NamespaceId } from '../core/ids.ts';
 import type { LogRecord } from '../core/log.ts';
-import { assertCertain, assertNoDoubt } from './doubts.ts';
-import type { Doubt } from './doubts.ts';
-import { applyEdit } from './edit.ts';
-import { INDEX } from './index-keys.ts';
-import type { IndexState } from './index-state.ts';
-import { unpackPlace } from './place.ts';
-import { corruptAt, placeName } from './segments.ts';
-import type { Segments } from './segments.ts';
+import { assertCertain, assertNoDoubt } from './log/doubts.ts';
+import type { Doubt } from './log/doubts.ts';
+import { applyEdit } from './log/edit.ts';
+import { INDEX } from './index/index-keys.ts';
+import type { IndexState } from './index/index-state.ts';
+import { unpackPlace } from './log/place.ts';
+import { corruptAt, placeName } from './log/segments.ts';
+import type { Segments } from './log/segments.ts';
 import type { StoreParts } from './store-parts.ts';
 
 /**

@@ -1,8 +1,8 @@
 import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
 import { othersTurn } from '../platform/timers.ts';
-import { realFileSystem } from './file-system.ts';
-import type { FileSystem } from './file-system.ts';
+import { realFileSystem } from './files/file-system.ts';
+import type { FileSystem } from './files/file-system.ts';
 import { commitOf, contents, opened, temporaryDirectory, turnOf, withFile } from './journal.testkit.ts';
 
 /** What a reader beside a writer of another process may meet: the writer replaces files while the reader has them open. */

@@ -1,12 +1,12 @@
-import { readMark } from './durable-mark.ts';
-import type { DurableMark } from './durable-mark.ts';
-import { readWhole } from './files.ts';
-import { LAYOUT } from './layout.ts';
-import type { Position } from './position.ts';
+import { readMark } from './log/durable-mark.ts';
+import type { DurableMark } from './log/durable-mark.ts';
+import { readWhole } from './files/files.ts';
+import { LAYOUT } from './files/layout.ts';
+import type { Position } from './log/position.ts';
 import { assertFits } from './recovery.ts';
-import { replay } from './replay.ts';
+import { replay } from './log/replay.ts';
 import { IndexDamage } from './store-error.ts';
-import { corruptAt } from './segments.ts';
+import { corruptAt } from './log/segments.ts';
 import type { StoreParts } from './store-parts.ts';
 
 const ATTEMPTS = 8;

@@ -1,7 +1,7 @@
-import { LOG_START } from './position.ts';
-import type { Position } from './position.ts';
+import { LOG_START } from './log/position.ts';
+import type { Position } from './log/position.ts';
 import { dropIndex, foldIfDue } from './recovery.ts';
-import { replay } from './replay.ts';
+import { replay } from './log/replay.ts';
 import { IndexDamage } from './store-error.ts';
 import type { StoreParts } from './store-parts.ts';
 

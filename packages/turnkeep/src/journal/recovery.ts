@@ -1,20 +1,20 @@
 import { othersTurn } from '../platform/timers.ts';
-import { readMark } from './durable-mark.ts';
-import type { DurableMark } from './durable-mark.ts';
-import { readMeta } from './commit-line.ts';
-import { readLine } from './frame.ts';
-import type { JournalFile } from './file-system.ts';
-import { readWhole } from './files.ts';
-import { LAYOUT, segmentName, segmentNumbers } from './layout.ts';
-import { isBefore, LOG_START } from './position.ts';
-import type { Position } from './position.ts';
-import { replay } from './replay.ts';
-import type { Replayed } from './replay.ts';
-import { placeName } from './segments.ts';
-import { isArchived, numbersOfSegments, sweepArchives } from './segment-files.ts';
+import { readMark } from './log/durable-mark.ts';
+import type { DurableMark } from './log/durable-mark.ts';
+import { readMeta } from './log/commit-line.ts';
+import { readLine } from './log/frame.ts';
+import type { JournalFile } from './files/file-system.ts';
+import { readWhole } from './files/files.ts';
+import { LAYOUT, segmentName, segmentNumbers } from './files/layout.ts';
+import { isBefore, LOG_START } from './log/position.ts';
+import type { Position } from './log/position.ts';
+import { replay } from './log/replay.ts';
+import type { Replayed } from './log/replay.ts';
+import { placeName } from './log/segments.ts';
+import { isArchived, numbersOfSegments, sweepArchives } from './log/segment-files.ts';
 import { IndexDamage } from './store-error.ts';
 import type { StoreParts } from './store-parts.ts';
-import type { Unfinished } from './tail.ts';
+import type { Unfinished } from './log/tail.ts';
 
 const COPY_BYTES = 1_048_576;
 

@@ -1,14 +1,14 @@
 import type { SearchCandidates, SearchPlace, SearchQuery } from '../core/backend.ts';
 import type { ConversationId, NamespaceId } from '../core/ids.ts';
 import { numbersIn } from '../core/keys.ts';
-import { assertCertain, doubtful } from './doubts.ts';
-import type { Doubt } from './doubts.ts';
-import { FilterProbe } from './filter-probe.ts';
-import { INDEX, NO_CONVERSATION } from './index-keys.ts';
-import type { IndexState } from './index-state.ts';
-import { LineCheck } from './line-check.ts';
-import { unpackPlace } from './place.ts';
-import type { Place } from './place.ts';
+import { assertCertain, doubtful } from './log/doubts.ts';
+import type { Doubt } from './log/doubts.ts';
+import { FilterProbe } from './filters/filter-probe.ts';
+import { INDEX, NO_CONVERSATION } from './index/index-keys.ts';
+import type { IndexState } from './index/index-state.ts';
+import { LineCheck } from './log/line-check.ts';
+import { unpackPlace } from './log/place.ts';
+import type { Place } from './log/place.ts';
 import type { StoreParts } from './store-parts.ts';
 
 /** Bytes of lines that one call looks at: some 20 ms; less where it has found some, which may be all that is asked for. */

@@ -1,5 +1,5 @@
 import { TurnkeepError, isTurnkeepError } from '../core/errors.ts';
-import { errorCode } from './file-system.ts';
+import { errorCode } from './files/file-system.ts';
 
 /** A failure of the file system in the store's words. What is ours already stays as it is. */
 export function storeError(error: unknown, place: string): TurnkeepError {

@@ -1,19 +1,19 @@
 import type { Sha256 } from '../core/digest.ts';
 import { sha256 as systemSha256 } from '../platform/hash.ts';
-import { BackgroundHere } from './background-here.ts';
-import { BackgroundThread } from './background-thread.ts';
-import type { Background } from './background.ts';
+import { BackgroundHere } from './upkeep/background-here.ts';
+import { BackgroundThread } from './upkeep/background-thread.ts';
+import type { Background } from './upkeep/background.ts';
 import { Damaged } from './damaged.ts';
-import { realFileSystem } from './file-system.ts';
-import type { FileSystem } from './file-system.ts';
-import { Filters } from './filters.ts';
-import { FoldKeeper } from './fold-keeper.ts';
+import { realFileSystem } from './files/file-system.ts';
+import type { FileSystem } from './files/file-system.ts';
+import { Filters } from './filters/filters.ts';
+import { FoldKeeper } from './upkeep/fold-keeper.ts';
 import { heldBy } from './held.ts';
-import { IndexState } from './index-state.ts';
-import { LAYOUT } from './layout.ts';
+import { IndexState } from './index/index-state.ts';
+import { LAYOUT } from './files/layout.ts';
 import type { Lock } from './lock.ts';
-import type { SegmentsPlace } from './segment-files.ts';
-import { Segments } from './segments.ts';
+import type { SegmentsPlace } from './log/segment-files.ts';
+import { Segments } from './log/segments.ts';
 import type { JournalSettings } from './settings.ts';
 
 /** What an open journal is made of. */

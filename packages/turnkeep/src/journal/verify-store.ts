@@ -1,23 +1,23 @@
 import type { StoreFault } from '../core/backend.ts';
 import { TurnkeepError } from '../core/errors.ts';
 import { othersTurn } from '../platform/timers.ts';
-import { ArchiveFile } from './archive-file.ts';
-import { INDEX } from './index-keys.ts';
+import { ArchiveFile } from './log/archive-file.ts';
+import { INDEX } from './index/index-keys.ts';
 import { findManifest } from './manifest.ts';
-import { readMark } from './durable-mark.ts';
-import { readFold } from './fold-state.ts';
-import { archiveName, archiveNumbers, LAYOUT, segmentNumbers } from './layout.ts';
-import { unpackPlace } from './place.ts';
-import { LOG_START } from './position.ts';
-import type { Position } from './position.ts';
-import { walkLog } from './walk-log.ts';
-import { placeName } from './segments.ts';
-import { openArchive, saysTheSame } from './segment-files.ts';
+import { readMark } from './log/durable-mark.ts';
+import { readFold } from './index/fold-state.ts';
+import { archiveName, archiveNumbers, LAYOUT, segmentNumbers } from './files/layout.ts';
+import { unpackPlace } from './log/place.ts';
+import { LOG_START } from './log/position.ts';
+import type { Position } from './log/position.ts';
+import { walkLog } from './log/walk-log.ts';
+import { placeName } from './log/segments.ts';
+import { openArchive, saysTheSame } from './log/segment-files.ts';
 import { IndexDamage } from './store-error.ts';
 import type { StoreParts } from './store-parts.ts';
-import { Tail } from './tail.ts';
-import type { Damage } from './tail.ts';
-import type { FoundLine } from './walk.ts';
+import { Tail } from './log/tail.ts';
+import type { Damage } from './log/tail.ts';
+import type { FoundLine } from './log/walk.ts';
 
 /** Checks every file and reports each fault with its place; `end` is what is durable. It yields between slices. */
 export async function verifyFiles(

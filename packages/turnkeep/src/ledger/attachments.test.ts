@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { PART_BYTES } from '../core/attachments/store.ts';
 import { LIMITS } from '../core/limits.ts';
-import { openDatabase } from '../sqlite/open-database.ts';
+import { openDatabase } from '../sqlite/driver/open-database.ts';
 import type { Ledger } from './ledger.ts';
 import { openLedger } from './open.ts';
 

@@ -1,10 +1,10 @@
 import type { StoreFault } from '../core/backend.ts';
 import { isTurnkeepError, TurnkeepError } from '../core/errors.ts';
 import type { NamespaceId } from '../core/ids.ts';
-import type { Session, SqlRow } from './driver.ts';
-import { storedHead } from './loader.ts';
-import { inSession } from './session.ts';
-import type { StoredHead } from './snapshot.ts';
+import type { Session, SqlRow } from './driver/driver.ts';
+import { storedHead } from './commit/loader.ts';
+import { inSession } from './driver/session.ts';
+import type { StoredHead } from './commit/snapshot.ts';
 import { checksOf, readHeads } from './sql/check.ts';
 import { listNamespaces } from './sql/namespaces.ts';
 import { begin, beginSnapshot, commit, enterNamespace } from './sql/transaction.ts';

@@ -4,19 +4,19 @@ import { isTurnkeepError, TurnkeepError } from '../core/errors.ts';
 import type { ConversationId } from '../core/ids.ts';
 import { Overlay } from '../core/overlay.ts';
 import { SHELVES } from '../core/shelf.ts';
-import type { Ask } from './ask.ts';
-import { cleanBlocks } from './cool.ts';
-import type { Connection } from './driver.ts';
-import { Loader, storedHead } from './loader.ts';
+import type { Ask } from './commit/ask.ts';
+import { cleanBlocks } from './tiers/cool.ts';
+import type { Connection } from './driver/driver.ts';
+import { Loader, storedHead } from './commit/loader.ts';
 import { attempt } from './reading.ts';
-import { inSession } from './session.ts';
-import { Snapshot } from './snapshot.ts';
+import { inSession } from './driver/session.ts';
+import { Snapshot } from './commit/snapshot.ts';
 import { nextUncollected } from './sql/collect.ts';
 import { lockHeads } from './sql/lock-heads.ts';
 import { begin, commit, enterBounded, rollback } from './sql/transaction.ts';
 import type { Store } from './store.ts';
-import { WriteBatch } from './write-batch.ts';
-import type { Held } from './write-batch.ts';
+import { WriteBatch } from './commit/write-batch.ts';
+import type { Held } from './commit/write-batch.ts';
 
 /** Write sets of one transaction, of 500 rows each. */
 const SETS = 20;

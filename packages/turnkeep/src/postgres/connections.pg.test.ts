@@ -2,8 +2,8 @@ import { connect, createServer } from 'node:net';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import { Client, Pool } from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { driverFault } from './driver-errors.ts';
-import { pgDriver, pgDriverOver } from './driver-pg.ts';
+import { driverFault } from './driver/driver-errors.ts';
+import { pgDriver, pgDriverOver } from './driver/driver-pg.ts';
 import { envelope, NAMESPACE, TestSchema, turn, versionOf } from './postgres.testkit.ts';
 
 let schema: TestSchema;

@@ -1,7 +1,7 @@
 import type { Finding } from '../core/finding.ts';
 import { systemNow } from '../platform/clock.ts';
-import { MIGRATIONS } from './migrations.ts';
-import { inSession } from './session.ts';
+import { MIGRATIONS } from './schema/migrations.ts';
+import { inSession } from './driver/session.ts';
 import type { Store } from './store.ts';
 
 const CLOCK_SLACK_MS = 2_000;

@@ -1,10 +1,10 @@
 import type { FeedEntry } from '../core/backend.ts';
 import type { ConversationId } from '../core/ids.ts';
-import type { Connection } from './driver.ts';
+import type { Connection } from './driver/driver.ts';
 import type { Store } from './store.ts';
 import { beginFeed, feedWaits, lockFeed, placeInFeed, readFeed } from './sql/feed.ts';
 import { begin, commit, enterNamespace } from './sql/transaction.ts';
-import { inSession } from './session.ts';
+import { inSession } from './driver/session.ts';
 
 /** Commits that are given their place in one transaction. */
 const SLICE = 1_000;

@@ -3,8 +3,8 @@ import type { Head } from '../core/head.ts';
 import type { ConversationId } from '../core/ids.ts';
 import type { Json } from '../core/json.ts';
 import { afterSeparator, KEYS, numbersIn, prefixEnd, TABLES } from '../core/keys.ts';
-import type { Ask } from './ask.ts';
-import type { StoredHead } from './snapshot.ts';
+import type { Ask } from './commit/ask.ts';
+import type { StoredHead } from './commit/snapshot.ts';
 
 /** Messages at the end of a path that are loaded with its place. */
 const RECENT_MESSAGES = 24;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { pgDriver } from './driver-pg.ts';
-import { MIGRATIONS, TENANT_TABLES } from './migrations.ts';
+import { pgDriver } from './driver/driver-pg.ts';
+import { MIGRATIONS, TENANT_TABLES } from './schema/migrations.ts';
 import { openPostgres } from './open.ts';
 import { envelope, ledgerOver, NAMESPACE, Recorder, TestSchema, turn, versionOf } from './postgres.testkit.ts';
 

@@ -1,5 +1,5 @@
 import type { LogRecord, Redaction, StoredRecord, Tier } from '../core/log.ts';
-import type { SqlRow } from './driver.ts';
+import type { SqlRow } from './driver/driver.ts';
 
 // A log row holds: the header as it is; the seals, which are the header's digest, the commit's nonce and tier, and then each
 // record's digest and nonce; the words of each record, one on a line (a body is one line of JSON), empty where they are

@@ -2,16 +2,16 @@ import type { Backend } from '../core/backend.ts';
 import { HOT_MESSAGES } from '../core/cool.ts';
 import { TurnkeepError } from '../core/errors.ts';
 import { sha256 } from '../platform/hash.ts';
-import type { Driver } from './driver.ts';
-import { pgDriver } from './driver-pg.ts';
-import type { PgDriverOptions } from './driver-pg.ts';
-import { storeError } from './driver-errors.ts';
-import { durabilityOf } from './durability.ts';
-import { migrate } from './migrate.ts';
+import type { Driver } from './driver/driver.ts';
+import { pgDriver } from './driver/driver-pg.ts';
+import type { PgDriverOptions } from './driver/driver-pg.ts';
+import { storeError } from './driver/driver-errors.ts';
+import { durabilityOf } from './driver/durability.ts';
+import { migrate } from './schema/migrate.ts';
 import { PostgresBackend } from './postgres-backend.ts';
-import { schemaNamed } from './schema-name.ts';
+import { schemaNamed } from './schema/schema-name.ts';
 import type { Store } from './store.ts';
-import { ensureTrigramIndex } from './trigram.ts';
+import { ensureTrigramIndex } from './search/trigram.ts';
 
 export interface PostgresOptions {
   /** The schema that holds the tables; `turnkeep` by default. */

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { RowReader } from '../core/backend.ts';
-import type { Statement } from './driver.ts';
+import type { Statement } from './driver/driver.ts';
 import { envelope, NAMESPACE, Recorder, TestSchema, turn } from './postgres.testkit.ts';
-import { schemaNamed } from './schema-name.ts';
+import { schemaNamed } from './schema/schema-name.ts';
 import { addAdditions, loadSums, takeAdditions } from './sql/additions.ts';
 import { addHeads, dropHeads } from './sql/add-heads.ts';
 import { readPart } from './sql/blobs.ts';

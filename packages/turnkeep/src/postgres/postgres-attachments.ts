@@ -6,11 +6,11 @@ import { TurnkeepError } from '../core/errors.ts';
 import type { NamespaceId } from '../core/ids.ts';
 import { prefixEnd } from '../core/keys.ts';
 import { SHELVES } from '../core/shelf.ts';
-import type { Ask } from './ask.ts';
-import { drawNumber } from './conversation-number.ts';
-import type { Session, Statement } from './driver.ts';
-import { inSession } from './session.ts';
-import { ShelfTransaction } from './shelf-transaction.ts';
+import type { Ask } from './commit/ask.ts';
+import { drawNumber } from './commit/conversation-number.ts';
+import type { Session, Statement } from './driver/driver.ts';
+import { inSession } from './driver/session.ts';
+import { ShelfTransaction } from './commit/shelf-transaction.ts';
 import {
   addPart,
   beginUpload,

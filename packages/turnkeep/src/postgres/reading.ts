@@ -1,12 +1,12 @@
 import type { RowReader } from '../core/backend.ts';
 import { assert } from '../core/errors.ts';
 import { TABLES } from '../core/keys.ts';
-import { Miss } from './ask.ts';
-import type { Ask } from './ask.ts';
-import type { Connection } from './driver.ts';
-import { Loader } from './loader.ts';
-import type { Schema } from './schema-name.ts';
-import { Snapshot } from './snapshot.ts';
+import { Miss } from './commit/ask.ts';
+import type { Ask } from './commit/ask.ts';
+import type { Connection } from './driver/driver.ts';
+import { Loader } from './commit/loader.ts';
+import type { Schema } from './schema/schema-name.ts';
+import { Snapshot } from './commit/snapshot.ts';
 import { beginSnapshot, enterNamespace } from './sql/transaction.ts';
 
 /** A reading that asks for something new this often is a mistake of ours: each time all guesses come along. */

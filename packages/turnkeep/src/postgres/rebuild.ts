@@ -1,8 +1,8 @@
 import { TurnkeepError } from '../core/errors.ts';
 import { namespacesOf } from './check.ts';
 import { placeCommits } from './feed.ts';
-import { foldCommits } from './search-index.ts';
-import { inSession } from './session.ts';
+import { foldCommits } from './search/search-index.ts';
+import { inSession } from './driver/session.ts';
 import { rebuildRecency } from './sql/check.ts';
 import { dropFolded, lockEnds, setIndexed } from './sql/search.ts';
 import { begin, commit, enterNamespace } from './sql/transaction.ts';

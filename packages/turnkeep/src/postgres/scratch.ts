@@ -1,7 +1,7 @@
 import type { Scratch, ScratchPlace } from '../core/backend.ts';
 import type { NamespaceId } from '../core/ids.ts';
-import type { SqlRow, Statement } from './driver.ts';
-import { inSession } from './session.ts';
+import type { SqlRow, Statement } from './driver/driver.ts';
+import { inSession } from './driver/session.ts';
 import { deleteScratch, listScratch, putScratch, readScratch } from './sql/scratch.ts';
 import { begin, commit, enterNamespace } from './sql/transaction.ts';
 import type { Store } from './store.ts';

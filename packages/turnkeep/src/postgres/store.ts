@@ -1,6 +1,6 @@
 import type { Sha256 } from '../core/digest.ts';
-import type { Driver } from './driver.ts';
-import type { Schema } from './schema-name.ts';
+import type { Driver } from './driver/driver.ts';
+import type { Schema } from './schema/schema-name.ts';
 
 /** What every part of the backend works with. */
 export interface Store {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Message } from '../core/read/message.ts';
 import { Ledger } from '../ledger/ledger.ts';
 import { openLedger } from '../ledger/open.ts';
-import { openDatabase } from './open-database.ts';
+import { openDatabase } from './driver/open-database.ts';
 import { openSqlite } from './open.ts';
 import { withStoreFile } from './sqlite-backend.testkit.ts';
 import { systemSurroundings } from '../platform/surroundings.ts';

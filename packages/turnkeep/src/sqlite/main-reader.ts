@@ -5,14 +5,14 @@ import type { ConversationId, NamespaceId } from '../core/ids.ts';
 import { uncollectedFindings, unreadIn } from '../core/uncollected.ts';
 import { monotonicNow } from '../platform/clock.ts';
 import { pause } from '../platform/timers.ts';
-import type { Database, SqlRow, Statement } from './driver.ts';
-import { driverFault } from './driver-errors.ts';
-import { isWal, openForReading } from './store-file.ts';
-import type { StoreFile } from './store-file.ts';
-import { storeError } from './store-fault.ts';
-import { MIGRATIONS } from './store-schema.ts';
-import { StoreReader } from './store-reader.ts';
-import { BLOB_PARTS } from './store-schema.ts';
+import type { Database, SqlRow, Statement } from './driver/driver.ts';
+import { driverFault } from './driver/driver-errors.ts';
+import { isWal, openForReading } from './store/store-file.ts';
+import type { StoreFile } from './store/store-file.ts';
+import { storeError } from './store/store-fault.ts';
+import { MIGRATIONS } from './store/store-schema.ts';
+import { StoreReader } from './store/store-reader.ts';
+import { BLOB_PARTS } from './store/store-schema.ts';
 
 const BUSY_STEP_MS = 2;
 /** The event loop waits no longer; then it is tried again. */

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { HOT_MESSAGES } from '../core/cool.ts';
 import { TurnkeepError } from '../core/errors.ts';
-import type { DriverName } from './driver.ts';
+import type { DriverName } from './driver/driver.ts';
 import { SqliteBackend } from './sqlite-backend.ts';
 
 export interface SqliteOptions {

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import type { Envelope } from '../core/backend.ts';
-import { Collector } from './collect.ts';
-import type { Database } from './driver.ts';
-import { GroupWriter } from './group-writer.ts';
+import { Collector } from './store/collect.ts';
+import type { Database } from './driver/driver.ts';
+import { GroupWriter } from './threads/group-writer.ts';
 import { envelope, message, NAMESPACE, withStoreFile } from './sqlite-backend.testkit.ts';
-import { openForReading, openStoreFile } from './store-file.ts';
-import type { StoreFile } from './store-file.ts';
-import { StoreReader } from './store-reader.ts';
-import { StoreSearch } from './store-search.ts';
+import { openForReading, openStoreFile } from './store/store-file.ts';
+import type { StoreFile } from './store/store-file.ts';
+import { StoreReader } from './store/store-reader.ts';
+import { StoreSearch } from './store/store-search.ts';
 
 // Between any two statements of a search another thread, or another process, may commit: what moves rows from the tail to
 // their places, or takes them out of the tail, must neither double nor hide a commit, nor look like damage.

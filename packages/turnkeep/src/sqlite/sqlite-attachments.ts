@@ -1,7 +1,7 @@
 import type { AttachmentStore, Grace, UploadPart, UploadSeal } from '../core/attachments/store.ts';
 import { PART_BYTES } from '../core/attachments/store.ts';
 import type { NamespaceId } from '../core/ids.ts';
-import type { BlobCall, BlobStep } from './blobs.ts';
+import type { BlobCall, BlobStep } from './store/blobs.ts';
 import type { MainReader } from './main-reader.ts';
 
 /** What the attachments need of the store that they are part of. */

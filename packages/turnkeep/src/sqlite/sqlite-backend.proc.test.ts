@@ -3,7 +3,7 @@ import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { openDatabase } from './open-database.ts';
+import { openDatabase } from './driver/open-database.ts';
 import { openSqlite } from './open.ts';
 import { message, NAMESPACE, versionOf, withStoreFile } from './sqlite-backend.testkit.ts';
 
@@ -49,7 +49,7 @@ test.each([
   ['writer', '1 answers, closed\n'],
 ])('a process that only waits for a %s to close lives until it is closed', (what, says) =>
   withStoreFile(async (path) => {
-    const script = fileURLToPath(new URL('./closing-child.testkit.js', import.meta.url));
+    const script = fileURLToPath(new URL('./threads/closing-child.testkit.js', import.meta.url));
     const { status, stdout } = spawnSync(process.execPath, [script, path, what], { encoding: 'utf8' });
     expect({ status, stdout }).toEqual({ status: 0, stdout: says });
   }),

@@ -3,9 +3,9 @@ import { dirname } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { FeedEntry } from '../core/backend.ts';
 import { isTurnkeepError } from '../core/errors.ts';
-import { openDatabase } from './open-database.ts';
+import { openDatabase } from './driver/open-database.ts';
 import { openSqlite } from './open.ts';
-import { openSearchIndex } from './search-index.ts';
+import { openSearchIndex } from './search/search-index.ts';
 import { envelope, message, NAMESPACE, versionOf, withStore, withStoreFile } from './sqlite-backend.testkit.ts';
 
 const COMMITS = 40;

@@ -18,12 +18,12 @@ import { ScratchFiles } from '../platform/scratch-files.ts';
 import { pause } from '../platform/timers.ts';
 import { CommitListeners } from './commit-listeners.ts';
 import { MainReader } from './main-reader.ts';
-import { ServiceClient } from './service-client.ts';
+import { ServiceClient } from './threads/service-client.ts';
 import { SqliteAttachments } from './sqlite-attachments.ts';
-import { PAGE_BYTES } from './store-file.ts';
-import type { StoreFile } from './store-file.ts';
-import { WriterClient } from './writer-client.ts';
-import type { WriterFacts, Written } from './writer-client.ts';
+import { PAGE_BYTES } from './store/store-file.ts';
+import type { StoreFile } from './store/store-file.ts';
+import { WriterClient } from './threads/writer-client.ts';
+import type { WriterFacts, Written } from './threads/writer-client.ts';
 
 const TRUNCATE_STEP_MS = 5;
 const TRUNCATE_TRIES = 400;

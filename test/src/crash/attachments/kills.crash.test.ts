@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { openLedger } from 'turnkeep';
 import { expect, onTestFinished, test } from 'vitest';
-import { openDatabase } from '../../../../packages/turnkeep/dist/sqlite/open-database.js';
+import { openDatabase } from '../../../../packages/turnkeep/dist/sqlite/driver/open-database.js';
 import { seeded } from '../harness.ts';
 
 const CHILD = fileURLToPath(new URL('./put-child.js', import.meta.url));

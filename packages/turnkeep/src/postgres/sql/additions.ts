@@ -1,6 +1,6 @@
 import type { Head } from '../../core/head.ts';
-import type { Statement } from '../driver.ts';
-import type { Schema } from '../schema-name.ts';
+import type { Statement } from '../driver/driver.ts';
+import type { Schema } from '../schema/schema-name.ts';
 import { makesAlone } from './add-heads.ts';
 import { headAt } from './head-at.ts';
 

@@ -1,5 +1,5 @@
-import type { Statement } from '../driver.ts';
-import type { Schema } from '../schema-name.ts';
+import type { Statement } from '../driver/driver.ts';
+import type { Schema } from '../schema/schema-name.ts';
 
 /** What an upload is called as long as its bytes are not all there, and what was given up, with its number. */
 const UPLOAD = '+';

@@ -1,5 +1,5 @@
-import type { Statement } from '../driver.ts';
-import type { Schema } from '../schema-name.ts';
+import type { Statement } from '../driver/driver.ts';
+import type { Schema } from '../schema/schema-name.ts';
 import { headAt, headNumbered } from './head-at.ts';
 import { numberIn } from './head-text.ts';
 

@@ -1,6 +1,6 @@
-import type { Statement } from '../driver.ts';
-import type { Schema } from '../schema-name.ts';
-import type { Absent } from '../kept-rows.ts';
+import type { Statement } from '../driver/driver.ts';
+import type { Schema } from '../schema/schema-name.ts';
+import type { Absent } from '../commit/kept-rows.ts';
 import { headAt } from './head-at.ts';
 import { joined, numbers, spaced, texts } from './joined.ts';
 import { keyOfLine, linesOf, packedAt, packsIn } from './rows-of.ts';

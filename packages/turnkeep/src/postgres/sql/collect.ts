@@ -1,5 +1,5 @@
-import type { Statement } from '../driver.ts';
-import type { Schema } from '../schema-name.ts';
+import type { Statement } from '../driver/driver.ts';
+import type { Schema } from '../schema/schema-name.ts';
 
 /** Answers `id` of the next erased conversation that still holds what may go, by id, after one. */
 export function nextUncollected(schema: Schema, namespace: string, after: string): Statement {

@@ -1,6 +1,6 @@
-import type { Statement } from '../driver.ts';
+import type { Statement } from '../driver/driver.ts';
 import type { PackedLog } from '../log-codec.ts';
-import type { Schema } from '../schema-name.ts';
+import type { Schema } from '../schema/schema-name.ts';
 
 /** A log record with its conversation's number. */
 export interface LogToEdit {

@@ -1,5 +1,5 @@
-import type { Statement } from '../driver.ts';
-import type { Schema } from '../schema-name.ts';
+import type { Statement } from '../driver/driver.ts';
+import type { Schema } from '../schema/schema-name.ts';
 import { headNumbered } from './head-at.ts';
 
 /** Answers a row where commits wait for their place. */

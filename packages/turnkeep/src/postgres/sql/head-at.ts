@@ -1,4 +1,4 @@
-import type { Schema } from '../schema-name.ts';
+import type { Schema } from '../schema/schema-name.ts';
 
 // The head `h` of an id, or of a conversation's number, in the namespace `$1`: what stands between `FROM` and a lock in a query
 // of its own, of at most one row. Asked for as a range of one key in the order of its index: no other index has that order. As

@@ -1,6 +1,6 @@
 import type { HeadQuery } from '../../core/backend.ts';
-import type { Statement } from '../driver.ts';
-import type { Schema } from '../schema-name.ts';
+import type { Statement } from '../driver/driver.ts';
+import type { Schema } from '../schema/schema-name.ts';
 import { headAt } from './head-at.ts';
 
 /** Answers `head, id` of a page of conversations, newest first. */

@@ -1,5 +1,5 @@
-import type { Statement } from '../driver.ts';
-import type { Schema } from '../schema-name.ts';
+import type { Statement } from '../driver/driver.ts';
+import type { Schema } from '../schema/schema-name.ts';
 
 /**
  * Answers `ns` of every namespace that holds something: one index lookup each. The only statement that looks across

@@ -1,6 +1,6 @@
-import type { Statement } from '../driver.ts';
-import type { Schema } from '../schema-name.ts';
-import type { RowPack } from '../row-pack.ts';
+import type { Statement } from '../driver/driver.ts';
+import type { Schema } from '../schema/schema-name.ts';
+import type { RowPack } from '../tiers/row-pack.ts';
 import { headAt } from './head-at.ts';
 import { packBefore } from './rows-of.ts';
 

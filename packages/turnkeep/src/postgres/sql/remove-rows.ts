@@ -1,6 +1,6 @@
 import { compareKeys } from '../../core/backend.ts';
-import type { Statement } from '../driver.ts';
-import type { Schema } from '../schema-name.ts';
+import type { Statement } from '../driver/driver.ts';
+import type { Schema } from '../schema/schema-name.ts';
 import { asPacked, keyOfLine, linesOf, packBefore } from './rows-of.ts';
 
 /** Removes rows of the conversation with the number `c`. */

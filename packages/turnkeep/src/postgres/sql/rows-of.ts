@@ -1,4 +1,4 @@
-import type { Schema } from '../schema-name.ts';
+import type { Schema } from '../schema/schema-name.ts';
 
 // The rows of a conversation are those of the table `rows` and those of the table `packed`, where many stand in one text, in the
 // order of their keys: before each one separator, between key and value another one. A row of `rows` stands for the packed one

@@ -1,6 +1,6 @@
 import type { ScratchPlace } from '../../core/backend.ts';
-import type { Statement } from '../driver.ts';
-import type { Schema } from '../schema-name.ts';
+import type { Statement } from '../driver/driver.ts';
+import type { Schema } from '../schema/schema-name.ts';
 
 export function putScratch(schema: Schema, place: ScratchPlace, value: string): Statement {
   const text = `INSERT INTO ${schema.sql}.scratch (ns, id, k, v) VALUES ($1, $2, $3, $4)

@@ -1,7 +1,7 @@
 import { KEYS, TABLES } from '../../core/keys.ts';
 import type { SoughtMessage } from '../../core/backend.ts';
-import type { Statement } from '../driver.ts';
-import type { Schema } from '../schema-name.ts';
+import type { Statement } from '../driver/driver.ts';
+import type { Schema } from '../schema/schema-name.ts';
 import { headAt } from './head-at.ts';
 import { numberKeyOf } from './number-key.ts';
 import { rowAt } from './rows-of.ts';

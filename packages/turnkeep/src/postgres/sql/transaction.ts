@@ -1,4 +1,4 @@
-import type { Statement } from '../driver.ts';
+import type { Statement } from '../driver/driver.ts';
 
 export function begin(): Statement {
   return { name: 'tk_begin', text: 'BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE', values: [] };

@@ -1,7 +1,7 @@
 import type { Head } from '../../core/head.ts';
-import type { Statement } from '../driver.ts';
+import type { Statement } from '../driver/driver.ts';
 import type { PackedLog } from '../log-codec.ts';
-import type { Schema } from '../schema-name.ts';
+import type { Schema } from '../schema/schema-name.ts';
 import { joined, numbers, spaced, texts } from './joined.ts';
 import { rankOf } from './transaction.ts';
 

@@ -1,0 +1,130 @@
+import { decide } from '../../core/decide.ts';
+import type { Decision } from '../../core/decide.ts';
+import type { ConversationId } from '../../core/ids.ts';
+import { Overlay } from '../../core/overlay.ts';
+import type { Session, Statement } from '../driver/driver.ts';
+import { driverFault } from '../driver/driver-errors.ts';
+import type { Outcome } from './group.ts';
+import { KeptRows, NotKept } from './kept-rows.ts';
+import type { Absent } from './kept-rows.ts';
+import type { RecentConversations } from './recent-conversations.ts';
+import { NOT_SO, checkKept } from '../sql/check-kept.ts';
+import type { KeptHead } from '../sql/check-kept.ts';
+import { begin, commit, enterBounded, rollback } from '../sql/transaction.ts';
+import type { Store } from '../store.ts';
+import { WithoutSums } from './sums.ts';
+import type { WaitingCommit } from './waiting-commit.ts';
+import { WriteBatch } from './write-batch.ts';
+import type { Held } from './write-batch.ts';
+
+export interface KeptGroupOptions {
+  readonly namespace: string;
+  readonly jobs: readonly WaitingCommit[];
+  readonly lockMs: number;
+  readonly idleMs: number;
+}
+
+export interface KeptOutcomes {
+  /** Of the commits that were written. */
+  readonly outcomes: ReadonlyMap<WaitingCommit, Outcome>;
+  /** What the connection must be sent before anything else: it ends a transaction that failed. */
+  readonly pending: readonly Statement[];
+}
+
+/**
+ * Writes those commits of a group that can be decided on what this process keeps, in one round trip: the transaction locks
+ * the heads, fails unless all is as it was taken to be, writes and commits. Answers the commits that it wrote; the others
+ * have changed nothing and are for the long way, refusals among them: they would stand on what nobody has checked.
+ */
+export async function runKept(
+  store: Store,
+  session: Session,
+  recent: RecentConversations,
+  { namespace, jobs, lockMs, idleMs }: KeptGroupOptions,
+): Promise<KeptOutcomes> {
+  const group = new KeptGroup(store, recent, namespace);
+  for (const job of jobs) group.decide(job);
+  const heads = group.heads();
+  const absent = group.absent();
+  // Of what goes the long way nobody checks what was taken for absent.
+  for (const id of group.left) recent.forget(namespace, id);
+  if (group.outcomes.size === 0) return { outcomes: group.outcomes, pending: [] };
+  const { schema } = store;
+  const before = [begin(), enterBounded(namespace, lockMs, idleMs), checkKept(schema, namespace, heads, absent)];
+  try {
+    const results = await session.run([...before, ...group.batch.statements(schema, namespace), commit()]);
+    group.batch.keep(recent, namespace, results[before.length] ?? [], (id) => recent.get(namespace, id)?.rows);
+    return { outcomes: group.outcomes, pending: [] };
+  } catch (error) {
+    const { code, kind } = driverFault(error);
+    if (code === NOT_SO) {
+      for (const { id } of heads) recent.avoid(namespace, id);
+      return { outcomes: new Map(), pending: [rollback()] };
+    }
+    for (const { id } of heads) recent.forget(namespace, id);
+    if (kind === 'lost') for (const job of group.outcomes.keys()) job.noteUnknown();
+    throw error;
+  }
+}
+
+class KeptGroup {
+  readonly kept: KeptRows;
+  readonly batch: WriteBatch;
+  readonly outcomes = new Map<WaitingCommit, Outcome>();
+  readonly #store: Store;
+  readonly #overlay: Overlay;
+  readonly #rows: WithoutSums;
+  readonly #held = new Map<ConversationId, Held>();
+  /** Conversations of which a commit goes the long way: what follows it there goes behind it. */
+  readonly left = new Set<ConversationId>();
+
+  constructor(store: Store, recent: RecentConversations, namespace: string) {
+    this.#store = store;
+    this.kept = new KeptRows(recent, namespace);
+    this.#overlay = new Overlay(this.kept);
+    this.#rows = new WithoutSums(this.#overlay);
+    this.batch = new WriteBatch(this.#held, this.kept);
+  }
+
+  /** The heads that what is written stands on, as they are stored. */
+  heads(): readonly KeptHead[] {
+    const written = [...this.#held].filter(([id]) => this.batch.hasHead(id));
+    return written.map(([id, { c, packs }]) => ({ id, c, packs, text: this.kept.of(id)?.text ?? '' }));
+  }
+
+  /** What was taken for absent of the conversations that are written. */
+  absent(): Absent {
+    const written = new Set([...this.#held].flatMap(([id, { c }]) => (this.batch.hasHead(id) ? [c] : [])));
+    const { keys, ranges } = this.kept.absent;
+    return { keys: keys.filter(({ c }) => written.has(c)), ranges: ranges.filter(({ c }) => written.has(c)) };
+  }
+
+  decide(job: WaitingCommit): void {
+    const conversations = job.locks;
+    const decision = conversations.some((id) => !this.#isKept(id)) ? undefined : this.#tryToDecide(job);
+    if (decision?.outcome !== 'write' || this.batch.notHeld(decision.writes).length > 0) {
+      for (const id of conversations) this.left.add(id);
+      return;
+    }
+    this.batch.add(decision.writes);
+    this.#overlay.apply(decision.writes);
+    this.outcomes.set(job, { kind: 'done', receipt: decision.receipt });
+  }
+
+  #isKept(id: ConversationId): boolean {
+    const kept = this.left.has(id) ? undefined : this.kept.of(id);
+    if (!kept) return false;
+    const { c, rank, packs, places } = kept.stored;
+    if (!this.#held.has(id)) this.#held.set(id, { c, isNew: false, rank, packs, places });
+    return true;
+  }
+
+  #tryToDecide(job: WaitingCommit): Decision | undefined {
+    try {
+      return decide(this.#rows, job.envelope, this.#store.sha256);
+    } catch (error) {
+      if (error instanceof NotKept) return undefined;
+      throw error;
+    }
+  }
+}

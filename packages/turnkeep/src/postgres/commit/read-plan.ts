@@ -1,0 +1,385 @@
+import { attachmentsIn } from '../../core/attachments/mentions.ts';
+import { ATTACHMENT_KEYS } from '../../core/attachments/rows.ts';
+import type { Envelope } from '../../core/backend.ts';
+import type { Change, Commit, Parent } from '../../core/change.ts';
+import { contentAddress } from '../../core/digest.ts';
+import type { Sha256 } from '../../core/digest.ts';
+import { encode } from '../../core/encoding.ts';
+import type { ConversationId } from '../../core/ids.ts';
+import { dayOf, KEYS, numberKey, prefixEnd, TABLES, USAGE_OF } from '../../core/keys.ts';
+import { callsOf } from '../../core/message.ts';
+import type { Part } from '../../core/message.ts';
+import { ENTRIES } from '../../core/rows.ts';
+import { SHELVES } from '../../core/shelf.ts';
+import type { Ask } from './ask.ts';
+import type { StoredHead } from './snapshot.ts';
+
+/** Turns at the end of a branch that are looked at with its last one: where the latest entries were written. */
+const RECENT_TURNS = 8;
+/** As many entries as core reads at a time. */
+const RECENT_ENTRIES = 8;
+
+/**
+ * The conversations whose heads a commit locks: its own, the one that it forks or is spawned by, shelves that it writes to
+ * (to sums it only adds).
+ */
+export function conversationsOf(commit: Commit): readonly ConversationId[] {
+  return [...new Set([commit.conversationId, ...commit.changes.flatMap(besides)])];
+}
+
+/** What is erased or redacted takes memories along. */
+const USES_MEMORIES: ReadonlySet<string> = new Set(['memory.upsert', 'message.redact', 'conversation.erase']);
+
+function besides(change: Change): readonly ConversationId[] {
+  if (change.kind === 'conversation.fork') return [change.source];
+  if (change.kind === 'conversation.spawn') return [change.parent.conversationId];
+  return [
+    ...(USES_MEMORIES.has(change.kind) ? [SHELVES.memories] : []),
+    ...(attachmentsOf(change).length > 0 ? [SHELVES.attachments] : []),
+  ];
+}
+
+/** The digests of the attachments that a change names. */
+function attachmentsOf(change: Change): readonly string[] {
+  return attachmentsIn(partsOf(change) ?? [], '').map(({ digest }) => digest);
+}
+
+function partsOf(change: Change): readonly Part[] | undefined {
+  switch (change.kind) {
+    case 'message.append':
+      return change.message.parts;
+    case 'turn.submit':
+    case 'input.enqueue':
+      return change.prompt;
+    case 'message.redact':
+      return change.replacement;
+    default:
+      return undefined;
+  }
+}
+
+/**
+ * What deciding a commit will most likely ask for, given the head of its conversation, so that one round trip loads it.
+ * A guess costs a key lookup where it is wrong, and a round trip where it is missing; neither changes an answer.
+ */
+export function readPlan({ commit, now }: Envelope, stored: StoredHead, sha256: Sha256): readonly Ask[] {
+  const plan = new Plan(commit, stored, now);
+  plan.key(KEYS.commit(commit.commitId));
+  plan.key(KEYS.branch(0));
+  const { leaf, busy, openOperation } = stored.head;
+  if (leaf !== null) plan.turn(leaf);
+  for (const turnId of busy) plan.turn(turnId);
+  if (openOperation !== null) plan.key(KEYS.operation(openOperation));
+  if (commit.fence) plan.key(KEYS.attempt(commit.fence.attempt));
+  if (commit.expect?.transcript) plan.transcript();
+  for (const change of commit.changes) {
+    planChange(plan, change, sha256);
+    for (const digest of attachmentsOf(change)) plan.attachment(digest);
+  }
+  return plan.asks;
+}
+
+const MAKES_TURNS: ReadonlySet<string> = new Set(['turn.record', 'turn.submit', 'input.deliver']);
+
+class Plan {
+  readonly asks: Ask[] = [];
+  readonly #conversation: ConversationId;
+  readonly #stored: StoredHead;
+
+  /** True where one of the commit's turns may stand under another. */
+  readonly makesSeveralTurns: boolean;
+  readonly #makesTurns: boolean;
+  readonly #asked = new Set<string>();
+
+  /** Milliseconds. */
+  readonly now: number;
+
+  constructor(commit: Commit, stored: StoredHead, now: number) {
+    this.now = now;
+    const made = commit.changes.filter(({ kind }) => MAKES_TURNS.has(kind));
+    this.makesSeveralTurns = made.length > 1;
+    this.#makesTurns = made.length > 0;
+    this.#conversation = commit.conversationId;
+    this.#stored = stored;
+  }
+
+  key(key: string): void {
+    if (this.#isNew(key)) this.asks.push({ kind: 'row', conversation: this.#conversation, key });
+  }
+
+  /** A row of another conversation. */
+  keyOf(conversation: ConversationId, key: string): void {
+    if (this.#isNew(`${conversation} ${key}`)) this.asks.push({ kind: 'row', conversation, key });
+  }
+
+  attachment(digest: string): void {
+    this.keyOf(SHELVES.attachments, ATTACHMENT_KEYS.attachment(digest));
+    this.keyOf(SHELVES.attachments, ATTACHMENT_KEYS.use(digest, this.#conversation));
+  }
+
+  last(prefix: string, limit = 1, to: string = prefixEnd(prefix)): void {
+    if (!this.#isNew(`${limit} ${to}`)) return;
+    this.asks.push({
+      kind: 'range',
+      conversation: this.#conversation,
+      range: { from: prefix, to, reverse: true, limit },
+    });
+  }
+
+  all(prefix: string): void {
+    this.asks.push({ kind: 'range', conversation: this.#conversation, range: { from: prefix, to: prefixEnd(prefix) } });
+  }
+
+  /** An own turn: its row and its branch, where the head says where it stands. */
+  turn(turnId: string): void {
+    this.key(KEYS.turnId(turnId));
+    const place = this.#stored.places.get(turnId);
+    if (!place) return;
+    this.key(KEYS.branch(place[0]));
+    this.key(KEYS.turn(...place));
+    this.last(KEYS.turnsOf(place[0]), RECENT_TURNS);
+  }
+
+  /** What a new turn under `parent` asks for. */
+  under(parent: string | null): void {
+    this.last(KEYS.children(parent));
+    if (parent === null) this.last(KEYS.turnsOf(0));
+    else this.turn(parent);
+  }
+
+  /** The last entries of a name, as seen from the turn that writes. */
+  entry(name: string, turnId: string | undefined): void {
+    const { from, to } = this.#entriesOf(name, turnId);
+    this.last(from, RECENT_ENTRIES, to);
+  }
+
+  /** The words of the last entry of a name. */
+  entryWords(name: string, turnId: string | undefined): void {
+    this.asks.push({ kind: 'words', conversation: this.#conversation, range: this.#entriesOf(name, turnId) });
+  }
+
+  entriesLike(start: string, turnId: string | undefined): void {
+    this.all(KEYS.entriesLike(this.#placeOf(turnId)[0], start));
+  }
+
+  /** The words of the list fields. */
+  fields(): void {
+    const { fields } = this.#stored.head;
+    if (fields) this.asks.push({ kind: 'log', conversation: fields.owner, version: fields.version });
+  }
+
+  /** The end of the path to the leaf: its last message and its late results. */
+  transcript(): void {
+    const [branch, position] = this.#placeOf(undefined);
+    this.last(KEYS.messagesOf(branch), 1, prefixEnd(KEYS.messagesAt(branch, position)));
+    this.last(KEYS.lateOf(branch));
+  }
+
+  get leaf(): string | null {
+    return this.#stored.head.leaf;
+  }
+
+  #isNew(asked: string): boolean {
+    const before = this.#asked.size;
+    return this.#asked.add(asked).size > before;
+  }
+
+  #entriesOf(name: string, turnId: string | undefined) {
+    const [branch, position] = this.#placeOf(turnId);
+    const from = KEYS.entriesOf(branch, name);
+    // A turn that the commit makes stands further on: from there every entry of the branch is looked for.
+    return { from, to: this.#makesTurns ? prefixEnd(from) : prefixEnd(from + numberKey(position)) };
+  }
+
+  #placeOf(turnId: string | undefined): readonly [number, number] {
+    return this.#stored.places.get(turnId ?? this.leaf ?? '') ?? [0, 0];
+  }
+}
+
+function planChange(plan: Plan, change: Change, sha256: Sha256): void {
+  switch (change.kind) {
+    case 'turn.submit':
+      planSubmit(plan, change);
+      break;
+    case 'turn.record':
+      planNewTurn(plan, change);
+      break;
+    case 'input.enqueue':
+    case 'input.deliver':
+    case 'input.withdraw':
+      planInput(plan, change);
+      break;
+    case 'turn.advance':
+    case 'leaf.select':
+      plan.turn(change.turnId);
+      break;
+    case 'message.append':
+      planMessage(plan, change);
+      break;
+    case 'message.redact':
+      plan.key(KEYS.messageId(change.messageId));
+      break;
+    case 'operation.resolve':
+      plan.key(KEYS.operation(change.operationId));
+      break;
+    case 'binding.save':
+      plan.turn(change.turnId);
+      plan.key(KEYS.binding(change.turnId, change.history));
+      break;
+    case 'run.start':
+    case 'run.end':
+      plan.key(KEYS.run(change.runId ?? ''));
+      break;
+    case 'attempt.start':
+    case 'attempt.takeover':
+      plan.turn(change.turnId);
+      plan.key(KEYS.attempt(change.attempt ?? ''));
+      if (change.runId !== undefined) plan.key(KEYS.run(change.runId));
+      break;
+    case 'step.start':
+    case 'step.finish':
+    case 'step.settle':
+      plan.turn(change.turnId);
+      plan.key(KEYS.step(change.turnId, change.key ?? ''));
+      if (change.kind === 'step.start' && change.callId !== undefined) plan.all(KEYS.callsOf(change.callId));
+      break;
+    case 'interrupt.request':
+      plan.turn(change.turnId);
+      plan.key(KEYS.interruptId(change.interruptId ?? ''));
+      if (change.callId !== undefined) plan.all(KEYS.callsOf(change.callId));
+      break;
+    case 'interrupt.answer':
+    case 'interrupt.expire':
+    case 'interrupt.redact':
+      plan.key(KEYS.interruptId(change.interruptId));
+      break;
+    case 'checkpoint.create':
+    case 'checkpoint.advance':
+    case 'checkpoint.write':
+      planCheckpoint(plan, change, sha256);
+      break;
+    case 'memory.upsert':
+      plan.keyOf(SHELVES.memories, KEYS.memory(change.memoryId ?? ''));
+      plan.keyOf(SHELVES.memories, KEYS.memoryCount);
+      for (const messageId of change.sources ?? []) plan.key(KEYS.messageId(messageId));
+      break;
+    case 'usage.record':
+      planUsage(plan, change);
+      break;
+    case 'conversation.update':
+      plan.fields();
+      if (change.readThrough) plan.key(KEYS.reader(sha256(change.readThrough.reader)));
+      break;
+    case 'conversation.create':
+    case 'conversation.fork':
+    case 'conversation.spawn':
+    case 'conversation.erase':
+      break;
+    default:
+      planEntry(plan, change);
+  }
+}
+
+function planUsage(plan: Plan, change: Extract<Change, { kind: 'usage.record' }>): void {
+  const { usageId = '', turnId, provider, model, cost } = change;
+  const by = { provider, model, currency: cost?.currency ?? '' };
+  plan.key(KEYS.usage(usageId));
+  if (turnId !== undefined) {
+    plan.turn(turnId);
+    plan.key(KEYS.usageSum(USAGE_OF.turn(turnId), by));
+  }
+  for (const scope of [USAGE_OF.all, USAGE_OF.day(dayOf(plan.now))]) plan.key(KEYS.usageSum(scope, by));
+}
+
+function planSubmit(plan: Plan, change: Extract<Change, { kind: 'turn.submit' }>): void {
+  plan.key(KEYS.operation(change.operationId ?? ''));
+  plan.key(KEYS.input(change.operationId ?? ''));
+  plan.key(KEYS.messageId(change.messageId ?? ''));
+  if (change.promptId !== undefined) plan.key(KEYS.prompt(change.promptId));
+  if (change.samePromptAs !== undefined) plan.turn(change.samePromptAs);
+  if (change.taskId !== undefined) plan.entry(ENTRIES.task(change.taskId), undefined);
+  planNewTurn(plan, change);
+}
+
+function planInput(plan: Plan, change: Extract<Change, { kind: `input.${string}` }>): void {
+  plan.key(KEYS.input(change.inputId ?? ''));
+  plan.all(TABLES.waiting);
+  if (change.kind === 'input.enqueue') plan.key(KEYS.operation(change.inputId ?? ''));
+  if (change.kind !== 'input.deliver') return;
+  plan.key(KEYS.messageId(change.messageId ?? ''));
+  if (change.into === undefined) planNewTurn(plan, { turnId: change.turnId });
+  else plan.turn(change.into);
+}
+
+function planNewTurn(
+  plan: Plan,
+  change: { readonly turnId?: string | undefined; readonly parent?: Parent | undefined },
+): void {
+  const { turnId = '', parent } = change;
+  plan.key(KEYS.turnId(turnId));
+  if (plan.makesSeveralTurns) plan.last(KEYS.children(turnId));
+  if (parent === undefined) plan.under(plan.leaf);
+  else if (parent === null) plan.under(null);
+  else if ('turnId' in parent) plan.under(parent.turnId);
+  else plan.key(KEYS.messageId(parent.messageId));
+}
+
+function planMessage(plan: Plan, change: Extract<Change, { kind: 'message.append' }>): void {
+  const { messageId, taskId, parts } = change.message;
+  plan.key(KEYS.messageId(messageId ?? ''));
+  if (typeof change.turnId === 'string') plan.turn(change.turnId);
+  if (taskId !== undefined) plan.entry(ENTRIES.task(taskId), change.turnId ?? undefined);
+  const { calls, answers } = callsOf(parts);
+  for (const callId of [...calls, ...answers]) plan.all(KEYS.callsOf(callId));
+}
+
+type CheckpointChange = Extract<Change, { kind: 'checkpoint.create' | 'checkpoint.advance' | 'checkpoint.write' }>;
+
+function planCheckpoint(plan: Plan, change: CheckpointChange, sha256: Sha256): void {
+  const id = change.checkpointId ?? '';
+  plan.last(KEYS.checkpointsOf(id));
+  if (change.kind === 'checkpoint.write') {
+    plan.key(KEYS.checkpoint(id, change.revision));
+    return;
+  }
+  if (change.kind === 'checkpoint.create' && change.parent)
+    plan.key(KEYS.checkpoint(change.parent.checkpointId, change.parent.revision));
+  // A small part is kept in its revision and its key is asked for in vain.
+  for (const part of Object.values(change.payload)) plan.key(KEYS.content(contentAddress(sha256, encode(part))));
+}
+
+type EntryChange = Extract<Change, { readonly turnId?: string | undefined }> &
+  Extract<Change, { kind: `${'task' | 'state' | 'commitment' | 'summary'}.${string}` }>;
+
+function planEntry(plan: Plan, change: EntryChange): void {
+  const { turnId } = change;
+  if (turnId !== undefined) plan.turn(turnId);
+  switch (change.kind) {
+    case 'state.update':
+      plan.entry(ENTRIES.state, turnId);
+      plan.entryWords(ENTRIES.state, turnId);
+      break;
+    case 'summary.commit':
+      plan.entry(ENTRIES.summary, turnId);
+      plan.key(KEYS.messageId(change.upTo));
+      break;
+    case 'task.create':
+    case 'task.amend':
+    case 'task.transition':
+      plan.entry(ENTRIES.task(change.taskId ?? ''), turnId);
+      plan.entry(ENTRIES.tasks, turnId);
+      if (change.kind === 'task.amend' || (change.kind === 'task.transition' && change.outcomeRef !== undefined))
+        plan.entryWords(ENTRIES.task(change.taskId ?? ''), turnId);
+      if (change.kind === 'task.create' && change.parentTaskId !== undefined)
+        plan.entry(ENTRIES.task(change.parentTaskId), turnId);
+      break;
+    case 'commitment.add':
+      plan.entry(ENTRIES.commitment(change.commitmentId ?? ''), turnId);
+      break;
+    case 'commitment.resolve':
+    case 'commitment.expire':
+      if ('commitmentId' in change.which) plan.entry(ENTRIES.commitment(change.which.commitmentId), turnId);
+      else plan.entriesLike(ENTRIES.commitment(''), turnId);
+      break;
+  }
+}

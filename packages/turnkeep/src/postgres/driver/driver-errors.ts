@@ -1,0 +1,106 @@
+import { TurnkeepError, isTurnkeepError } from '../../core/errors.ts';
+
+/** What went wrong, as far as it decides what happens next. */
+export type FaultKind =
+  /** The connection is gone: what was sent may have been done. */
+  | 'lost'
+  /** Nobody answers, or nobody lets us in: nothing was sent. */
+  | 'unreachable'
+  /** The server took the transaction back, and the same again may pass. */
+  | 'again'
+  /** A lock or a statement took longer than it may. */
+  | 'slow'
+  | 'full'
+  | 'corrupt'
+  /** The server takes no writes: a standby, or one that was told so. */
+  | 'readonly'
+  /** The role lacks a right. */
+  | 'forbidden'
+  /** Our tables are not there, or not as they were left. */
+  | 'foreign'
+  | 'other';
+
+export interface DriverFault {
+  readonly kind: FaultKind;
+  /** The SQLSTATE, or the system's code. */
+  readonly code: string;
+  readonly message: string;
+}
+
+/** By SQLSTATE, or by its class of two letters. */
+const KINDS: { readonly [state: string]: FaultKind } = {
+  '08': 'lost',
+  '57P01': 'lost',
+  '57P02': 'lost',
+  '57P03': 'unreachable',
+  '57P05': 'lost',
+  '25P03': 'lost',
+  '25P04': 'lost',
+  '57014': 'slow',
+  '55P03': 'slow',
+  '40': 'again',
+  // A number drawn for a conversation was taken, or two first migrations met: drawn anew, it passes.
+  '23505': 'again',
+  // A plan or a table changed beneath us, as while a migration runs.
+  '0A000': 'again',
+  '53100': 'full',
+  '53200': 'full',
+  '53300': 'unreachable',
+  '53': 'full',
+  '25006': 'readonly',
+  XX001: 'corrupt',
+  XX002: 'corrupt',
+  '22021': 'other',
+  '28': 'unreachable',
+  '3D': 'unreachable',
+  '42P01': 'foreign',
+  '3F000': 'foreign',
+  '42703': 'foreign',
+  '42501': 'forbidden',
+};
+
+const UNREACHABLE = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']);
+const LOST = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ERR_STREAM_DESTROYED', 'ERR_STREAM_WRITE_AFTER_END']);
+const LOST_TEXT =
+  /connection terminated|connection error and is not queryable|client was closed|timeout exceeded when trying to connect|query read timeout|cannot use a pool after/i;
+
+export function driverFault(error: unknown): DriverFault {
+  const { code = '', message = String(error) } = (error ?? {}) as {
+    readonly code?: unknown;
+    readonly message?: string;
+  };
+  return { kind: kindOf(String(code), message), code: String(code), message };
+}
+
+function kindOf(code: string, message: string): FaultKind {
+  if (UNREACHABLE.has(code)) return 'unreachable';
+  if (LOST.has(code) || LOST_TEXT.test(message)) return 'lost';
+  return KINDS[code] ?? KINDS[code.slice(0, 2)] ?? 'other';
+}
+
+/** What a driver's error means to a caller of ours, where nothing was written. Mistakes come back as they are. */
+export function storeError(error: unknown, place: string, waitedMs: number): Error {
+  if (isTurnkeepError(error)) return error;
+  const { kind, code, message } = driverFault(error);
+  const reason = code === '' ? message : `${message} (${code})`;
+  const options = { cause: error };
+  switch (kind) {
+    case 'lost':
+    case 'unreachable':
+    case 'readonly':
+    case 'forbidden':
+      return new TurnkeepError('store_unavailable', { place, reason }, options);
+    case 'again':
+    case 'slow':
+      return new TurnkeepError('store_busy', { waitedMs: Math.round(waitedMs) }, options);
+    case 'full':
+      return new TurnkeepError('store_full', { place }, options);
+    case 'corrupt':
+      return new TurnkeepError('corrupt', { place, reason }, options);
+    case 'foreign':
+      return new TurnkeepError('store_foreign', { place, reason }, options);
+    case 'other':
+      break;
+  }
+  return error instanceof Error ? error : new Error(String(error));
+}

@@ -1,0 +1,242 @@
+import type { Client, ClientBase, Pool, PoolClient, PoolConfig } from 'pg';
+import { TurnkeepError } from '../../core/errors.ts';
+import { after } from '../../platform/timers.ts';
+import type { Connection, Driver, Session, SqlRow, Statement } from './driver.ts';
+
+export interface PgDriverOptions {
+  /** `postgres://…`; what it leaves out comes from the environment (`PGHOST`, `PGPASSWORD`, …). */
+  readonly connectionString: string;
+  /** Connections at most; 10 by default. */
+  readonly maxConnections?: number | undefined;
+  /** How long to wait for a connection, a new one or one of the pool; 10,000 by default. */
+  readonly connectTimeoutMs?: number | undefined;
+  /** How long one round trip may take before its connection counts as lost; 30,000 by default. */
+  readonly roundTripTimeoutMs?: number | undefined;
+  /** TLS, as `pg` takes it. */
+  readonly ssl?: PoolConfig['ssl'] | undefined;
+}
+
+const MAX_CONNECTIONS = 10;
+const CONNECT_TIMEOUT_MS = 10_000;
+const ROUND_TRIP_TIMEOUT_MS = 30_000;
+
+/** Statements through `pg`, pipelined, over a pool of its own. */
+export async function pgDriver(options: PgDriverOptions): Promise<Driver> {
+  const PoolOfPg = await loadPool();
+  const connectionTimeoutMillis = options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS;
+  const config: PoolConfig & { readonly pipeline: true } = {
+    connectionString: options.connectionString,
+    max: options.maxConnections ?? MAX_CONNECTIONS,
+    connectionTimeoutMillis,
+    pipeline: true,
+    keepAlive: true,
+    ...(options.ssl === undefined ? {} : { ssl: options.ssl }),
+  };
+  const pool = new PoolOfPg(config);
+  return new PgDriver(pool, true, options.roundTripTimeoutMs ?? ROUND_TRIP_TIMEOUT_MS);
+}
+
+async function loadPool(): Promise<typeof Pool> {
+  const { default: pg } = await import('pg').catch((cause: unknown) => {
+    // A peer dependency, which whoever needs no Postgres does without.
+    throw new TurnkeepError('unsupported', { what: 'open Postgres without the package pg: install it' }, { cause });
+  });
+  return pg.Pool;
+}
+
+/** Statements through a pool of the caller's, which the caller ends. Make it with `pipeline: true`. */
+export function pgDriverOver(pool: Pool, options: Pick<PgDriverOptions, 'roundTripTimeoutMs'> = {}): Driver {
+  return new PgDriver(pool, false, options.roundTripTimeoutMs ?? ROUND_TRIP_TIMEOUT_MS);
+}
+
+class PgDriver implements Driver {
+  readonly pipelined: boolean;
+  readonly maxConnections: number;
+  readonly #pool: Pool;
+  readonly #owned: boolean;
+  readonly #timeoutMs: number;
+
+  constructor(pool: Pool, owned: boolean, timeoutMs: number) {
+    this.#pool = pool;
+    this.#owned = owned;
+    this.#timeoutMs = timeoutMs;
+    const { pipeline, max } = pool.options as { readonly pipeline?: boolean; readonly max?: number };
+    this.pipelined = pipeline === true;
+    this.maxConnections = max ?? MAX_CONNECTIONS;
+    // A connection that breaks while it is idle leaves the pool; nobody else needs to know. One that breaks while it is at work
+    // fails its statement, and one may break before it is put to work.
+    pool.on('error', ignore);
+    pool.on('connect', (client) => client.on('error', ignore));
+  }
+
+  async connect(): Promise<Session> {
+    const client = await this.#pool.connect();
+    return new PgSession(client, this.pipelined, this.#timeoutMs);
+  }
+
+  adopt(client: unknown): Connection {
+    const adopted = client as ClientBase & { readonly pipeline?: boolean }; // what `pg` hands out as a client
+    return new PgConnection(adopted, adopted.pipeline === true);
+  }
+
+  async listen(channel: string, heard: (payload: string) => void, lost: () => void): Promise<() => void> {
+    // Not one of the pool's: who works must not wait for who listens.
+    const client = new (this.#pool as unknown as PoolWithClient).Client(this.#pool.options);
+    let open = true;
+    const end = (): void => {
+      if (!open) return;
+      open = false;
+      client.removeAllListeners('notification');
+      void client.end().catch(ignore);
+    };
+    const fail = (): void => {
+      if (!open) return;
+      end();
+      lost();
+    };
+    client.on('error', fail);
+    client.on('end', fail);
+    client.on('notification', (message) => heard(message.payload ?? ''));
+    try {
+      await client.connect();
+      await client.query(`LISTEN ${quoted(channel)}`);
+    } catch (error) {
+      end();
+      throw error;
+    }
+    return end;
+  }
+
+  async close(): Promise<void> {
+    if (this.#owned) await this.#pool.end();
+  }
+}
+
+function quoted(identifier: string): string {
+  return `"${identifier.replaceAll('"', '""')}"`;
+}
+
+class PgConnection implements Connection {
+  readonly #client: ClientBase;
+  readonly #pipelined: boolean;
+  readonly #prepared: Map<string, string>;
+
+  constructor(client: ClientBase, pipelined: boolean) {
+    this.#client = client;
+    this.#pipelined = pipelined;
+    this.#prepared = preparedOn(client);
+  }
+
+  async run(statements: readonly Statement[]): Promise<readonly (readonly SqlRow[])[]> {
+    if (!this.#pipelined) return this.#runInTurn(statements);
+    const settled = await Promise.allSettled(
+      this.#together(() => statements.map((statement) => this.#send(statement))),
+    );
+    return settled.map((result) => {
+      if (result.status === 'rejected') throw result.reason; // the first one that failed
+      return result.value;
+    });
+  }
+
+  /** What is sent within is one write to the socket, where `pg` makes one of each statement. */
+  #together<Result>(send: () => Result): Result {
+    const { stream } = (this.#client as unknown as ClientWithSocket).connection;
+    stream.cork?.();
+    try {
+      return send();
+    } finally {
+      stream.uncork?.();
+    }
+  }
+
+  async #runInTurn(statements: readonly Statement[]): Promise<readonly (readonly SqlRow[])[]> {
+    const results: (readonly SqlRow[])[] = [];
+    for (const statement of statements) results.push(await this.#send(statement));
+    return results;
+  }
+
+  async #send({ name, text, values }: Statement): Promise<readonly SqlRow[]> {
+    const query = { name: this.#nameOf(name, text), text, values: values as unknown[], rowMode: 'array' as const };
+    return (await this.#client.query<unknown[]>(query)).rows;
+  }
+
+  /**
+   * The name under which the connection prepares a statement; none where another store that shares the connection has given the
+   * name to a text of its own: it is then parsed each time.
+   */
+  #nameOf(name: string, text: string): string | undefined {
+    const prepared = this.#prepared.get(name);
+    if (prepared === undefined) this.#prepared.set(name, text);
+    return prepared === undefined || prepared === text ? name : undefined;
+  }
+}
+
+const PREPARED = new WeakMap<ClientBase, Map<string, string>>();
+
+/** The texts of a connection's statements by name. */
+function preparedOn(client: ClientBase): Map<string, string> {
+  let prepared = PREPARED.get(client);
+  if (!prepared) PREPARED.set(client, (prepared = new Map<string, string>()));
+  return prepared;
+}
+
+class PgSession extends PgConnection implements Session {
+  readonly #client: PoolClient;
+  readonly #timeoutMs: number;
+  #open = true;
+
+  constructor(client: PoolClient, pipelined: boolean, timeoutMs: number) {
+    super(client, pipelined);
+    this.#client = client;
+    this.#timeoutMs = timeoutMs;
+  }
+
+  override async run(statements: readonly Statement[]): Promise<readonly (readonly SqlRow[])[]> {
+    const stopTimer = after(this.#timeoutMs, () => this.#cut());
+    try {
+      return await super.run(statements);
+    } finally {
+      stopTimer();
+    }
+  }
+
+  release(): void {
+    this.#leave(false);
+  }
+
+  destroy(): void {
+    if (this.#open) this.#cut();
+    this.#leave(true);
+  }
+
+  #leave(broken: boolean): void {
+    if (!this.#open) return;
+    this.#open = false;
+    this.#client.release(broken);
+  }
+
+  /** To end a client in good order would wait for an answer that may never come. */
+  #cut(): void {
+    (this.#client as unknown as ClientWithSocket).connection.stream.destroy();
+  }
+}
+
+/** A pool has the class of its clients though its types do not say so. */
+interface PoolWithClient {
+  readonly Client: new (options: Pool['options']) => Client;
+}
+
+/** `pg` shows its socket though its types do not. */
+interface ClientWithSocket {
+  readonly connection: {
+    readonly stream: {
+      cork?: (() => void) | undefined;
+      uncork?: (() => void) | undefined;
+      destroy(): void;
+    };
+  };
+}
+
+function ignore(): void {
+  // Nothing is lost: whoever uses the connection is told.
+}

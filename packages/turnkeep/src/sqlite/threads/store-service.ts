@@ -1,0 +1,280 @@
+import { realpathSync } from 'node:fs';
+import type { StoreFault } from '../../core/backend.ts';
+import { TurnkeepError } from '../../core/errors.ts';
+import { monotonicNow } from '../../platform/clock.ts';
+import { WINDOW_MS, WriteRate } from '../../platform/write-rate.ts';
+import { othersTurn, pause } from '../../platform/timers.ts';
+import { Cooler } from '../store/cooler.ts';
+import type { Database } from '../driver/driver.ts';
+import { driverFault } from '../driver/driver-errors.ts';
+import { IndexFeeder } from '../store/index-feeder.ts';
+import { verifyIndex } from '../store/index-verify.ts';
+import { openSearchIndex } from '../search/search-index.ts';
+import type { SearchIndex } from '../search/search-index.ts';
+import type { FromService, ServiceCall, ServiceStart } from './service-messages.ts';
+import { isWal, openBeside, openForReading } from '../store/store-file.ts';
+import type { StoreFile } from '../store/store-file.ts';
+import { storeError } from '../store/store-fault.ts';
+import { StoreReader } from '../store/store-reader.ts';
+import { StoreSearch } from '../store/store-search.ts';
+import { verifyStore } from '../store/store-verify.ts';
+import { WalKeeper } from './wal-keeper.ts';
+import { failed } from './writer-messages.ts';
+
+/** Of its time, the share that upkeep takes while the store is written to: an index may lag, commits may not. */
+const BUSY_SHARE = 0.1;
+/** Commits that the index may lack before upkeep takes what time it needs: a search reads them in 0.3 s. */
+const LAG_TO_HURRY = 20_000;
+/** Commits that the index may lack before it takes any time of a burst: a search reads them in 0.1 s. */
+const LAG_IN_BURST = 8_000;
+/** Pages of a window that make it a burst. */
+const BURST_PAGES = 80;
+/** Where another process feeds the index, this one looks again after so long. */
+const RACED_MS = 500;
+const SCRUB_STEP_MS = 5;
+const COOL_STEP_MS = 1;
+/** About what the swap of a block writes: a block, its commits without their words, and what is zeroed. */
+const SWAP_PAGES = 60;
+const WAIT_MS = 5_000;
+const REST_STEP_MS = 20;
+
+/** What the service thread does; each call in steps, upkeep between them. */
+export class StoreService {
+  readonly #start: ServiceStart;
+  readonly #send: (message: FromService) => void;
+  readonly #database: Database;
+  readonly #beside: Database;
+  readonly #reader: StoreReader;
+  readonly #search: StoreSearch;
+  readonly #feeder: IndexFeeder;
+  readonly #cooler: Cooler;
+  readonly #wal: WalKeeper | undefined;
+  readonly #cancelled = new Set<number>();
+  #index: SearchIndex | undefined;
+  #upkeep: Promise<void> | undefined;
+  readonly #rate = new WriteRate({ now: monotonicNow, burst: BURST_PAGES });
+  #isClosing = false;
+
+  constructor(start: ServiceStart, send: (message: FromService) => void) {
+    this.#start = start;
+    this.#send = send;
+    this.#database = openForReading(start.file, WAIT_MS);
+    this.#beside = openBeside(start.file);
+    this.#reader = new StoreReader(this.#database);
+    this.#search = new StoreSearch(this.#database, this.#reader, () => this.#openIndex());
+    this.#feeder = new IndexFeeder(this.#database, this.#beside, this.#reader);
+    this.#cooler = new Cooler(this.#database, this.#beside, this.#reader, start.hotMessages);
+    this.#wal = isWal(this.#beside) ? new WalKeeper(this.#beside) : undefined;
+    this.#keepUp();
+  }
+
+  async call(id: number, call: ServiceCall): Promise<void> {
+    try {
+      const answer = await this.#answer(id, call);
+      this.#send({ kind: 'answer', id, answer });
+    } catch (error) {
+      const outcome = failed(0, storeError(error, this.#start.file.path));
+      if ('error' in outcome) this.#send({ kind: 'failed', id, error: { error: outcome.error } });
+      else if ('fault' in outcome) this.#send({ kind: 'failed', id, error: { fault: outcome.fault } });
+    } finally {
+      this.#cancelled.delete(id);
+    }
+  }
+
+  cancel(id: number): void {
+    this.#cancelled.add(id);
+  }
+
+  /** Somebody wrote: there may be something to index, and a WAL to move. */
+  wrote(pages: number): void {
+    this.#rate.wrote(pages);
+    this.#wal?.wrote(pages);
+    if (this.#attempt(() => this.#wal?.keep())) this.#send({ kind: 'wal_long' });
+    this.#keepUp();
+  }
+
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    await this.#upkeep;
+    this.#index?.close();
+    this.#beside.close();
+    this.#database.close();
+  }
+
+  #answer(id: number, call: ServiceCall): Promise<unknown> {
+    if (call.kind === 'search') return this.#steps(id, this.#search.search(call.ask.namespace, call.ask.query));
+    if (call.kind === 'verify') return this.#steps(id, this.#verify());
+    if (call.kind === 'cool') return this.#cool(id, call.ask.namespace, call.ask.hotMessages);
+    if (call.kind === 'catch_up') return this.#feedAll(id);
+    return call.kind === 'rebuild' ? this.#rebuild(id) : this.#scrub(id);
+  }
+
+  /** Runs a call to its end, or as far as it was not cancelled. */
+  async #steps<Result>(id: number, steps: Generator<void, Result>): Promise<Result | undefined> {
+    for (;;) {
+      this.#reader.renew();
+      const step = steps.next();
+      if (step.done === true) return step.value;
+      if (this.#cancelled.has(id) || this.#isClosing) return undefined;
+      await othersTurn();
+    }
+  }
+
+  /** A cooling by hand: as fast as it goes, but for others that are in the way. */
+  async #cool(id: number, namespace: string, hotMessages: number | undefined): Promise<number | undefined> {
+    let moved = 0;
+    for (const cooling = this.#cooler.run(namespace, hotMessages); ;) {
+      this.#reader.renew();
+      const step = cooling.next();
+      const isStill = step.value === moved;
+      moved = step.value;
+      if (!isStill) this.#swapped();
+      if (!isStill) this.#send({ kind: 'progress', id, done: moved });
+      if (step.done === true) return moved;
+      if (this.#cancelled.has(id) || this.#isClosing) return undefined;
+      await (isStill ? pause(COOL_STEP_MS) : othersTurn());
+    }
+  }
+
+  /** A block was swapped in: so many pages are in the WAL. */
+  #swapped(): void {
+    this.#wal?.wrote(SWAP_PAGES);
+    if (this.#attempt(() => this.#wal?.keep())) this.#send({ kind: 'wal_long' });
+  }
+
+  *#verify(): Generator<void, readonly StoreFault[]> {
+    const faults = yield* verifyStore(this.#database);
+    try {
+      return [...faults, ...(yield* verifyIndex(this.#database, this.#neededIndex(), this.#feeder))];
+    } catch (error) {
+      // What was found of the store is told whatever its index is like, which is built anew.
+      this.#dropIndex();
+      const reason = driverFault(error).message;
+      return [...faults, { kind: 'search_index', place: searchPath(this.#start.file), reason }];
+    }
+  }
+
+  async #rebuild(id: number): Promise<undefined> {
+    this.#neededIndex().clear();
+    return this.#feedAll(id);
+  }
+
+  async #feedAll(id: number): Promise<undefined> {
+    for (;;) {
+      if (this.#feeder.step(this.#neededIndex()) === 'ended' || this.#cancelled.has(id) || this.#isClosing)
+        return undefined;
+      await othersTurn();
+    }
+  }
+
+  async #scrub(id: number): Promise<undefined> {
+    for (;;) {
+      if (this.#cancelled.has(id) || this.#isClosing) return undefined;
+      const index = this.#neededIndex();
+      const more = this.#attempt(() => this.#feeder.removeStale(index) || index.scrub());
+      if (more === false) return undefined;
+      await pause(more === undefined ? SCRUB_STEP_MS : 0);
+    }
+  }
+
+  #keepUp(): void {
+    this.#upkeep ??= this.#runUpkeep().finally(() => {
+      this.#upkeep = undefined;
+    });
+  }
+
+  /** As long as there is something to do; slowly while commits need the machine, and after a burst of them. */
+  async #runUpkeep(): Promise<void> {
+    for (let more = true; more && !this.#isClosing;) {
+      if (this.#index && this.#rate.isBurst() && this.#lag() < LAG_IN_BURST) {
+        await this.#rest(WINDOW_MS);
+        continue;
+      }
+      const start = monotonicNow();
+      const did = this.#attempt(() => this.#upkeepStep()) ?? 'raced';
+      more = did !== 'ended';
+      await this.#rest(did === 'raced' ? RACED_MS : this.#pauseAfter(monotonicNow() - start));
+    }
+  }
+
+  /** The index first: what it lacks is scanned by searches. */
+  #upkeepStep(): 'added' | 'raced' | 'ended' {
+    const fed = this.#feedStep();
+    if (fed !== 'ended') return fed;
+    this.#reader.renew();
+    const cooled = this.#cooler.step();
+    if (cooled === 'cooled') this.#swapped();
+    return cooled === 'raced' || cooled === 'ended' ? cooled : 'added';
+  }
+
+  #feedStep(): 'added' | 'raced' | 'ended' {
+    const index = this.#openIndex();
+    if (!index) return 'ended';
+    const removed = this.#feeder.removeStale(index);
+    const fed = this.#feeder.step(index);
+    return fed === 'ended' && removed ? 'added' : fed;
+  }
+
+  /** Waits, but not when the store is being closed. */
+  async #rest(durationMs: number): Promise<void> {
+    for (let left = durationMs; left >= 0 && !this.#isClosing; left -= REST_STEP_MS)
+      await pause(Math.min(left, REST_STEP_MS));
+  }
+
+  #pauseAfter(tookMs: number): number {
+    if (this.#rate.isQuiet() || this.#lag() > LAG_TO_HURRY) return 0;
+    return Math.max(2, tookMs / BUSY_SHARE - tookMs);
+  }
+
+  /** Commits that the index lacks, as far as it can be told. */
+  #lag(): number {
+    const index = this.#index;
+    return (index && this.#attempt(() => this.#feeder.lag(index))) ?? 0;
+  }
+
+  /** What a step answers; nothing where another process was in its way, or where the index has to be made anew. */
+  #attempt<Result>(step: () => Result): Result | undefined {
+    try {
+      return step();
+    } catch (error) {
+      const { kind } = driverFault(error);
+      if (kind === 'busy') return undefined;
+      this.#dropIndex();
+      if (kind !== 'corrupt' && kind !== 'not_a_database') throw error;
+      return undefined;
+    }
+  }
+
+  /** The index is derived: where it cannot be had, the log is scanned. */
+  #openIndex(): SearchIndex | undefined {
+    try {
+      const { file, storeId } = this.#start;
+      this.#index ??= openSearchIndex(searchPath(file), { storeId, driver: file.driver });
+      this.#index.position();
+      return this.#index;
+    } catch {
+      this.#index = undefined;
+      return undefined;
+    }
+  }
+
+  #neededIndex(): SearchIndex {
+    const index = this.#openIndex();
+    if (index) return index;
+    const place = `${this.#start.file.path}-search`;
+    throw new TurnkeepError('store_unavailable', { place, reason: 'the search index cannot be opened' });
+  }
+
+  #dropIndex(): void {
+    try {
+      this.#index?.clear();
+    } finally {
+      this.#index = undefined;
+    }
+  }
+}
+
+/** Beside the file itself, whatever links lead to it: of one store there is one index, or an erasure would miss the other. */
+function searchPath({ path }: StoreFile): string {
+  return `${realpathSync(path)}-search`;
+}
