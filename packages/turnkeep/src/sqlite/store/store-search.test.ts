@@ -1,6 +1,7 @@
 import { fieldOf } from '../../core/event.ts';
 import { rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import type { TurnkeepError } from '../../core/errors.ts';
 import { fold, matchFolded } from '../../core/fold.ts';
 import type { ConversationId } from '../../core/ids.ts';
 import { searchTexts } from '../../core/search-text.ts';
@@ -150,3 +151,23 @@ test('a search can be called off', () =>
     await expect(search).rejects.toMatchObject({ code: 'aborted' });
     expect((await store.search(NAMESPACE, { text: 'fox', limit: 5 })).places).toHaveLength(5);
   }));
+
+test('who asks for the index waits for another process that writes it, until the deadline', () =>
+  withStore(
+    async (store, path) => {
+      await store.commit(message('talk', 'word'));
+      await store.rebuild();
+      const other = openDatabase(`${path}-search`);
+      other.exec('BEGIN IMMEDIATE');
+      await store.commit(message('talk', 'another word'));
+      const refused = await store.catchUp().catch((error: unknown) => error);
+      expect(refused).toMatchObject({ code: 'store_busy', retry: 'after_delay' });
+      expect((refused as TurnkeepError<'store_busy'>).details.waitedMs).toBeGreaterThanOrEqual(300);
+      const waiting = store.rebuild();
+      other.exec('ROLLBACK');
+      await waiting;
+      other.close();
+      expect(await store.verify()).toEqual([]);
+    },
+    { busyTimeoutMs: 300 },
+  ));

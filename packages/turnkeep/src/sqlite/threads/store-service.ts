@@ -32,6 +32,7 @@ const BURST_PAGES = 80;
 /** Where another process feeds the index, this one looks again after so long. */
 const RACED_MS = 500;
 const SCRUB_STEP_MS = 5;
+const BUSY_STEP_MS = 5;
 const COOL_STEP_MS = 1;
 /** About what the swap of a block writes: a block, its commits without their words, and what is zeroed. */
 const SWAP_PAGES = 60;
@@ -147,6 +148,7 @@ export class StoreService {
     try {
       return [...faults, ...(yield* verifyIndex(this.#database, this.#neededIndex(), this.#feeder))];
     } catch (error) {
+      if (driverFault(error).kind === 'busy') throw error;
       // What was found of the store is told whatever its index is like, which is built anew.
       this.#dropIndex();
       const reason = driverFault(error).message;
@@ -155,15 +157,29 @@ export class StoreService {
   }
 
   async #rebuild(id: number): Promise<undefined> {
-    this.#neededIndex().clear();
+    await this.#patiently(() => this.#neededIndex().clear());
     return this.#feedAll(id);
   }
 
   async #feedAll(id: number): Promise<undefined> {
     for (;;) {
-      if (this.#feeder.step(this.#neededIndex()) === 'ended' || this.#cancelled.has(id) || this.#isClosing)
-        return undefined;
+      const fed = await this.#patiently(() => this.#feeder.step(this.#neededIndex()));
+      if (fed === 'ended' || this.#cancelled.has(id) || this.#isClosing) return undefined;
       await othersTurn();
+    }
+  }
+
+  /** What a step answers that somebody waits for; while another process is in its way, again until the deadline. */
+  async #patiently<Result>(step: () => Result): Promise<Result> {
+    for (const start = monotonicNow(); ;) {
+      try {
+        return step();
+      } catch (error) {
+        if (driverFault(error).kind !== 'busy') throw error;
+        const waitedMs = Math.round(monotonicNow() - start);
+        if (waitedMs >= this.#start.file.busyTimeoutMs) throw new TurnkeepError('store_busy', { waitedMs });
+      }
+      await pause(BUSY_STEP_MS);
     }
   }
 
@@ -249,7 +265,8 @@ export class StoreService {
   #openIndex(): SearchIndex | undefined {
     try {
       const { file, storeId } = this.#start;
-      this.#index ??= openSearchIndex(searchPath(file), { storeId, driver: file.driver });
+      const busyTimeoutMs = Math.min(WAIT_MS, file.busyTimeoutMs);
+      this.#index ??= openSearchIndex(searchPath(file), { storeId, driver: file.driver, busyTimeoutMs });
       this.#index.position();
       return this.#index;
     } catch {
