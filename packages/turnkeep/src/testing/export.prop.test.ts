@@ -79,12 +79,13 @@ async function playBoth(target: ConformanceTarget, steps: readonly RandomStep[])
   }
 }
 
+// A run of 60 has 13 commits that are accepted, give or take 3: so many runs together have more than 9 each, whatever the seed.
 const RUNS: readonly (readonly [target: ConformanceTarget, runs: number, length: number])[] = [
   [fakeTarget('memory, played again from its commits', FakeBackend), 40, 60],
   [memory, 20, 60],
-  [sqlite, 5, 60],
-  [journal, 5, 60],
-  [postgres, 3, 60],
+  [sqlite, 12, 60],
+  [journal, 12, 60],
+  [postgres, 12, 60],
 ];
 
 test.each(RUNS.map(([target, runs, length]) => ({ name: target.name, target, runs, length })))(
@@ -96,7 +97,7 @@ test.each(RUNS.map(([target, runs, length]) => ({ name: target.name, target, run
     });
     await assertProperty(property, { numRuns: runs, endOnFailure: true });
     // A history of refusals shows nothing.
-    expect(accepted / (runs * length)).toBeGreaterThan(0.1);
+    expect(accepted / (runs * length)).toBeGreaterThan(0.15);
   },
   300_000,
 );

@@ -394,3 +394,20 @@ test.each([
   expect(report.refused).toEqual([]);
   expect(await target.rows(id)).toEqual(sorted(rows));
 });
+
+test('a session whose rows came to hang elsewhere as it grew is imported whole', async () => {
+  const rows = [
+    write.user(0, null, 'first'),
+    write.system(1, 5, 'local_command', { content: 'under a row that came later' }),
+    write.user(2, null, 'second'),
+    write.calls(3, null, 'm', 'A'),
+    write.result(4, 3, 'B', 'of another call'),
+    write.says(5, null, 'm', 'answer'),
+    write.summary(6, 5, 'what was said'),
+    write.user(7, 6, 'third'),
+  ];
+  const { target } = await importRows(rows.slice(0, 2));
+  const { id, report } = await importRows(rows, target);
+  expect(report.refused).toEqual([]);
+  expect(await target.rows(id)).toEqual(sorted(rows));
+});
