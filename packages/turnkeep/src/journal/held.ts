@@ -1,11 +1,11 @@
 import type { FileSystem } from './files/file-system.ts';
-import type { Lock } from './lock.ts';
+import type { LockFile } from './lock.ts';
 
 /**
  * A file system on which nothing is made, replaced or removed once the lock of its writer is gone: where a directory was moved
  * while it was open, its paths may lead into another store.
  */
-export function heldBy(lock: Lock, fs: FileSystem): FileSystem {
+export function heldBy(lock: LockFile, fs: FileSystem): FileSystem {
   return {
     open(path, mode) {
       if (mode !== 'read') lock.assertHeld();

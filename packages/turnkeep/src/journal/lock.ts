@@ -7,21 +7,44 @@ import type { Owner, Processes } from '../platform/processes.ts';
 import { seal, unseal } from './files/sealed.ts';
 import { storeError } from './store-error.ts';
 
+/** A writer's lock where it lies, for whoever writes on its strength. */
+export class LockFile {
+  protected readonly fs: FileSystem;
+  protected readonly directory: string;
+  readonly name: string;
+
+  constructor(fs: FileSystem, directory: string, name: string) {
+    this.fs = fs;
+    this.directory = directory;
+    this.name = name;
+  }
+
+  /** Throws `store_unavailable` where the lock is not in its place any more: somebody else may write what stands there. */
+  assertHeld(): void {
+    if (this.#isThere()) return;
+    const reason = 'the lock of this writer is gone: the directory was moved, or the lock was removed';
+    throw new TurnkeepError('store_unavailable', { place: this.directory, reason });
+  }
+
+  #isThere(): boolean {
+    try {
+      return this.fs.has(`${this.directory}/${this.name}`);
+    } catch (error) {
+      throw storeError(error, this.name);
+    }
+  }
+}
+
 /**
  * The writer's lock: a file of its own in the directory. Who wants to write first makes his and then looks at all others:
  * where one's owner may live he takes his own back. So of two at once at most one gets it; both may be told to wait.
  */
-export class Lock {
-  readonly #fs: FileSystem;
-  readonly #directory: string;
-  readonly #name: string;
+export class Lock extends LockFile {
   /** True where the last writer ended without closing: what it wrote last may be in the system's cache alone. */
   readonly foundUnclean: boolean;
 
   private constructor(fs: FileSystem, directory: string, name: string, foundUnclean: boolean) {
-    this.#fs = fs;
-    this.#directory = directory;
-    this.#name = name;
+    super(fs, directory, name);
     this.foundUnclean = foundUnclean;
   }
 
@@ -39,34 +62,19 @@ export class Lock {
     }
   }
 
-  /** Throws `store_unavailable` where the lock is not in its place any more: somebody else may write what stands there. */
-  assertHeld(): void {
-    if (this.#isThere()) return;
-    const reason = 'the lock of this writer is gone: the directory was moved, or the lock was removed';
-    throw new TurnkeepError('store_unavailable', { place: this.#directory, reason });
-  }
-
-  #isThere(): boolean {
-    try {
-      return this.#fs.has(`${this.#directory}/${this.#name}`);
-    } catch (error) {
-      throw storeError(error, this.#name);
-    }
-  }
-
   /** The log was brought in order: an unclean end before this one is settled. */
   settle(): void {
-    this.#fs.remove(`${this.#directory}/${LAYOUT.unclean}`);
+    this.fs.remove(`${this.directory}/${LAYOUT.unclean}`);
   }
 
   release(): void {
-    this.#fs.remove(`${this.#directory}/${this.#name}`);
+    this.fs.remove(`${this.directory}/${this.name}`);
   }
 
   /** Lets go after a failed sync: the next writer is told not to trust the system's cache. A lock that is gone was found. */
   releaseUnclean(): void {
     try {
-      this.#fs.rename(`${this.#directory}/${this.#name}`, `${this.#directory}/${LAYOUT.unclean}`);
+      this.fs.rename(`${this.directory}/${this.name}`, `${this.directory}/${LAYOUT.unclean}`);
     } catch (error) {
       if (errorCode(error) !== 'ENOENT') throw error;
     }

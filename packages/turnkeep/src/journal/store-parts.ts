@@ -62,9 +62,9 @@ export function storeParts(place: StorePlace): StoreParts {
 }
 
 /** A thread has the system's files and its SHA-256; what somebody brings instead is used here. */
-function backgroundOf({ fs, directory, store, settings, sha256 }: StorePlace, where: SegmentsPlace): Background {
+function backgroundOf({ fs, directory, store, settings, sha256, lock }: StorePlace, where: SegmentsPlace): Background {
   const { filterBytes } = settings;
   const here = new BackgroundHere({ ...where, directory, filterBytes }, sha256);
   const isSystem = fs === realFileSystem && sha256 === systemSha256;
-  return isSystem ? new BackgroundThread({ directory, store, filterBytes }, here) : here;
+  return isSystem ? new BackgroundThread({ directory, store, filterBytes, lock: lock?.name }, here) : here;
 }

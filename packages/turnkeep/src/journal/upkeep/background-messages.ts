@@ -11,6 +11,8 @@ export interface BackgroundStart {
   readonly directory: string;
   readonly store: string;
   readonly filterBytes: number;
+  /** The name of the writer's lock: nothing is put under its name once that is gone. */
+  readonly lock?: string | undefined;
 }
 
 export type BackgroundCall =

@@ -7,6 +7,8 @@ import type { BackgroundCall, BackgroundStart, FromBackground, ToBackground } fr
 import type { RunSlice } from './background.ts';
 import type { FilledStretch } from '../filters/filter-file.ts';
 import { realFileSystem } from '../files/file-system.ts';
+import { heldBy } from '../held.ts';
+import { LockFile } from '../lock.ts';
 import { LAYOUT } from '../files/layout.ts';
 
 // The background thread of a journal's writer: runs and filters, each in slices, so that none waits long for another.
@@ -43,10 +45,11 @@ class Slices implements AsyncIterable<RunSlice> {
 const port = parentPort;
 assert(port, 'the background has a thread of its own');
 const send = (message: FromBackground) => port.postMessage(message);
-const { directory, store, filterBytes } = workerData as BackgroundStart; // what the client started us with
+const { directory, store, filterBytes, lock } = workerData as BackgroundStart; // what the client started us with
 const segmentsDirectory = `${directory}/${LAYOUT.segments}`;
 const archivesDirectory = `${directory}/${LAYOUT.archives}`;
-const place = { fs: realFileSystem, directory, segmentsDirectory, archivesDirectory, store, filterBytes };
+const fs = lock === undefined ? realFileSystem : heldBy(new LockFile(realFileSystem, directory, lock), realFileSystem);
+const place = { fs, directory, segmentsDirectory, archivesDirectory, store, filterBytes };
 const background = new BackgroundHere(place, sha256);
 const coming = new Map<number, Slices>();
 

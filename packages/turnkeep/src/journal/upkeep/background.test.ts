@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, readdirSync, truncateSync } from 'node:fs';
+import { mkdirSync, readFileSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { sha256 } from '../../platform/hash.ts';
 import { BackgroundHere, slicesOf } from './background-here.ts';
@@ -98,6 +98,27 @@ test('what goes wrong in the thread is what would have gone wrong here', async (
   const nowhere = threadIn(`${directory}/nowhere`);
   await expect(makeRuns(nowhere)).rejects.toMatchObject({ code: 'ENOENT' });
   await nowhere.close();
+});
+
+test('a thread puts no run in its place once the lock of its writer is gone', async () => {
+  const directory = emptyStore();
+  const lock = `${directory}/lock.mine`;
+  writeFileSync(lock, '');
+  const nothing = () => Promise.reject(new Error('this is for the thread'));
+  const here = { writeRun: nothing, mergeRuns: nothing, fillGap: nothing, close: nothing };
+  const thread = new BackgroundThread({ directory, store: 's', filterBytes, lock: 'lock.mine' }, here);
+  const entry = { keys: ['a'], values: ['[]'] };
+  function* untilItGoes() {
+    yield entry;
+    rmSync(lock);
+    yield { ...entry, keys: ['b'] };
+  }
+  await thread.writeRun({ name: '0001.run', keys: 2 * KEYS }, [entry]);
+  const late = thread.writeRun({ name: '0002.run', keys: 2 * KEYS }, untilItGoes());
+  await expect(late).rejects.toMatchObject({ code: 'store_unavailable' });
+  await thread.close();
+  expect(runsIn(directory).map(([name]) => name)).not.toContain('0002.run');
+  expect(runsIn(directory).map(([name]) => name)).toContain('0001.run');
 });
 
 test('a thread that dies fails what it was at, and the next work starts another', async () => {
