@@ -5,23 +5,23 @@ import type { Sha256 } from './digest.ts';
 import { Draft, fingerprint } from './draft.ts';
 import { TurnkeepError, assert, isTurnkeepError } from './errors.ts';
 import { newHead } from './head.ts';
-import type { Head, RecordRef } from './head.ts';
+import type { Head } from './head.ts';
 import { headerAt } from './header.ts';
 import type { ConversationId, OperationId } from './ids.ts';
 import type { Json } from './json.ts';
 import { KEYS } from './keys.ts';
 import type { LogHeader } from './log.ts';
+import { fieldOf } from './event.ts';
 import type { ChangeEvent } from './event.ts';
 import type { Receipt } from './receipt.ts';
-import { packBranch, unpackInput, unpackOperation, unpackStep } from './rows.ts';
+import { packBranch, unpackInput, unpackOperation } from './rows.ts';
 import { checkFence } from './rules/attempt.ts';
 import { assertNotErased } from './rules/fork.ts';
 import { ruleFor } from './rules/index.ts';
 import { checkParents } from './rules/sub-agent.ts';
 import { settleOpenOperation } from './rules/operation.ts';
-import { findMessage, lastSequenceOn } from './tree/messages.ts';
+import { lastSequenceOn } from './tree/messages.ts';
 import { pathTo } from './tree/path.ts';
-import type { Tree } from './tree/path.ts';
 
 /** What `decide` answers: a write set and its receipt, the stored receipt of an earlier commit, or a refusal. */
 export type Decision =
@@ -92,38 +92,20 @@ function commitReplay(rows: RowReader, envelope: Envelope, sha256: Sha256): Rece
   return receiptOf(conversationId, header, true);
 }
 
-const REPEATING_KINDS = ['message.append', 'turn.submit', 'input.deliver', 'usage.record', 'step.start'] as const;
-type Repeating = ChangeEvent<(typeof REPEATING_KINDS)[number]>;
-
 /** What a stored fingerprint was salted with; `undefined` once words of the commit are gone: then its id alone tells it. */
 function saltsOf(rows: RowReader, conversationId: ConversationId, header: LogHeader): readonly string[] | undefined {
   const head = rows.head(conversationId);
   assert(head, 'a commit has its conversation');
   // What was said before has no record in this commit: the same message again, a prompt that an earlier turn had, the
   // input of a step that is done again.
-  const repeated = header.events.filter(isRepeating).filter(({ record }) => record === undefined);
-  const records = repeated.map((event) => {
-    const ref = saidBefore({ rows, head }, event);
-    return ref && rows.log(ref.owner, ref.version)?.records[ref.index];
+  const records = header.events.flatMap((event) => {
+    const find = fieldOf(event, 'record') === undefined ? ruleFor(event.kind).saidBefore : undefined;
+    if (!find) return [];
+    const ref = find({ rows, head }, event);
+    return [ref && rows.log(ref.owner, ref.version)?.records[ref.index]];
   });
   const salts = [rows.log(conversationId, header.version)?.nonce, ...records.map((record) => record?.nonce)];
   return salts.every((salt) => typeof salt === 'string') ? salts : undefined;
-}
-
-function isRepeating(event: ChangeEvent): event is Repeating {
-  return (REPEATING_KINDS as readonly string[]).includes(event.kind);
-}
-
-/** The record of the words that a change repeated. */
-function saidBefore(tree: Tree, event: Repeating): RecordRef | undefined {
-  const owner = tree.head.conversationId;
-  if (event.kind === 'usage.record') {
-    const [version, index] = tree.rows.get(owner, KEYS.usage(event.usageId)) ?? [];
-    return { owner, version: version as number, index: index as number };
-  }
-  if (event.kind !== 'step.start') return findMessage(tree, event.messageId)?.row.ref;
-  const step = tree.rows.get(owner, KEYS.step(event.turnId, event.key));
-  return step && { owner, ...unpackStep(step).start };
 }
 
 /** A repeated operation answers what its first commit was answered, whatever else this one asks. */

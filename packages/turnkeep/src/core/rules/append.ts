@@ -1,5 +1,7 @@
 import type { Draft } from '../draft.ts';
 import { TurnkeepError, assert } from '../errors.ts';
+import { fieldOf } from '../event.ts';
+import type { ChangeEvent } from '../event.ts';
 import type { RecordRef } from '../head.ts';
 import type { MessageId, TaskId, TurnId } from '../ids.ts';
 import { KEYS } from '../keys.ts';
@@ -7,7 +9,9 @@ import type { Role } from '../message.ts';
 import { ENTRIES, packMessage, WHOLE } from '../rows.ts';
 import type { TurnRow } from '../rows.ts';
 import { entryOn } from '../tree/entries.ts';
+import { findMessage } from '../tree/messages.ts';
 import { segmentsFrom } from '../tree/path.ts';
+import type { Tree } from '../tree/path.ts';
 import { ownCallsAt } from '../tree/calls.ts';
 
 /** Where a message is to stand, in one of this conversation's own branches. */
@@ -51,6 +55,12 @@ export function placeMessage(draft: Draft, target: Target, words: PlacedWords): 
   if (!words.background) draft.head.lastMessage = { role: words.role, sequence, ref: words.ref };
   touch(draft);
   return sequence;
+}
+
+/** The record of the message that an event names: `saidBefore` of what says a message. */
+export function wordsOfMessage(tree: Tree, event: ChangeEvent): RecordRef | undefined {
+  const messageId = fieldOf(event, 'messageId');
+  return messageId === undefined ? undefined : findMessage(tree, messageId)?.row.ref;
 }
 
 /** The conversation was active at this commit's time; its last activity never goes back. */

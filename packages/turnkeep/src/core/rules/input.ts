@@ -8,7 +8,7 @@ import type { ChangeEvent } from '../event.ts';
 import { count, id, promptParts } from '../shapes.ts';
 import { findMessage } from '../tree/messages.ts';
 import { ownTurn } from '../tree/path.ts';
-import { placeMessage } from './append.ts';
+import { placeMessage, wordsOfMessage } from './append.ts';
 import { none, one } from './rule.ts';
 import type { Rule } from './rule.ts';
 import { newPrompt, startTurn } from './submit.ts';
@@ -73,6 +73,7 @@ export const inputDeliver: Rule<'input.deliver'> = {
     const started = startTurn(draft, { turnId, operationId: inputId, messageId, prompt });
     return { kind, inputId, ...started };
   },
+  saidBefore: wordsOfMessage,
 };
 
 /** The input that waits longest; of those that steer, where a turn at work asks. */

@@ -20,7 +20,7 @@ import { ownTurn, pathTo, scanPrefix, turnAt } from '../tree/path.ts';
 import type { OwnTurn } from '../tree/path.ts';
 import { unpackInterrupt, unpackStep, WHOLE } from '../rows.ts';
 import type { LocalRef } from '../rows.ts';
-import { placeMessage } from './append.ts';
+import { placeMessage, wordsOfMessage } from './append.ts';
 import type { Target } from './append.ts';
 import { requireFence } from './attempt.ts';
 import { forgetMadeOf } from './held-memory.ts';
@@ -61,6 +61,7 @@ export const messageAppend: Rule<'message.append'> = {
     const sequence = placeMessage(draft, target, words);
     return eventOf(messageId as MessageId, target, sequence, record);
   },
+  saidBefore: wordsOfMessage,
 };
 
 function contentOf({ message }: MessageAppend): JsonObject {

@@ -2,7 +2,9 @@ import type { z } from 'zod';
 import type { ChangeKind, ChangeOf } from '../change.ts';
 import type { Draft } from '../draft.ts';
 import type { ChangeEvent } from '../event.ts';
+import type { RecordRef } from '../head.ts';
 import type { JsonObject } from '../json.ts';
+import type { Tree } from '../tree/path.ts';
 
 /** Makes an id that follows from the commit's id and a position: a caller who sends the call again makes it again. */
 export type Mint = (prefix: string) => string;
@@ -25,6 +27,11 @@ export interface Rule<Kind extends ChangeKind = ChangeKind> {
    * names the change in the caller's commit.
    */
   readonly apply: (draft: Draft, change: ChangeOf<Kind>, path: string) => ChangeEvent;
+  /**
+   * For a kind that may repeat words which are already stored, and whose event then has no record: finds their record.
+   * The commit's fingerprint is salted with it (`Draft.saltWith`).
+   */
+  readonly saidBefore?: ((tree: Tree, event: ChangeEvent<Kind>) => RecordRef | undefined) | undefined;
 }
 
 export function keep<Value>(change: Value): Value {

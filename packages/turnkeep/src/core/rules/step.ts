@@ -81,6 +81,10 @@ export const stepStart: Rule<'step.start'> = {
     const event = { kind, turnId, key, starts, ...(callId === undefined ? {} : { callId }) };
     return known ? event : { ...event, record: start.index };
   },
+  saidBefore({ rows, head: { conversationId: owner } }, { turnId, key }) {
+    const known = rows.get(owner, KEYS.step(turnId, key));
+    return known && { owner, ...unpackStep(known).start };
+  },
 };
 
 function assertMayRestart(turnId: TurnId, key: string, { status, repeat }: StepRow): void {

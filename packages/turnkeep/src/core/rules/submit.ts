@@ -14,7 +14,7 @@ import { id, promptParts } from '../shapes.ts';
 import { findMessage, messagesAt } from '../tree/messages.ts';
 import { findInherited, ownTurn } from '../tree/path.ts';
 import { placeOfNewTurn } from '../tree/place.ts';
-import { placeMessage } from './append.ts';
+import { placeMessage, wordsOfMessage } from './append.ts';
 import { settleOpenOperation } from './operation.ts';
 import { one } from './rule.ts';
 import type { Rule } from './rule.ts';
@@ -88,6 +88,7 @@ export const turnSubmit: Rule<'turn.submit'> = {
     const started = startTurn(draft, { turnId, operationId, messageId, parent: under, taskId, prompt });
     return { kind: change.kind, ...started, ...(interrupted.length > 0 ? { interrupted } : {}) };
   },
+  saidBefore: wordsOfMessage,
 };
 
 type Waits = Pick<TurnSubmit, 'whenBusy'>;

@@ -1,9 +1,11 @@
 import { z } from 'zod';
+import type { RowValue } from '../backend.ts';
 import type { UsageRecord } from '../change.ts';
 import { DECIMAL } from '../decimal.ts';
 import type { Draft } from '../draft.ts';
 import { sameJson } from '../encoding.ts';
 import { TurnkeepError } from '../errors.ts';
+import type { RecordRef } from '../head.ts';
 import type { ConversationId, TurnId, UsageId } from '../ids.ts';
 import type { JsonObject } from '../json.ts';
 import { dayOf, KEYS, USAGE_OF } from '../keys.ts';
@@ -72,17 +74,25 @@ export const usageRecord: Rule<'usage.record'> = {
     addToSums(draft, turnId, change);
     return turnId === undefined ? { kind, usageId, record } : { kind, usageId, turnId, record };
   },
+  saidBefore({ rows, head: { conversationId: owner } }, { usageId }) {
+    const known = rows.get(owner, KEYS.usage(usageId));
+    return known && refOf(owner, known);
+  },
 };
 
 /** True where the same was recorded before; `usage_conflict` where something else was. */
 function isKnown(draft: Draft, usageId: UsageId, body: JsonObject): boolean {
   const known = draft.get(KEYS.usage(usageId));
   if (!known) return false;
-  const [version, index] = known as readonly [number, number];
-  const ref = { owner: draft.conversationId, version, index };
+  const ref = refOf(draft.conversationId, known);
   if (!sameJson(draft.body(ref), body)) throw new TurnkeepError('usage_conflict', { usageId });
   draft.saltWith(ref);
   return true;
+}
+
+function refOf(owner: ConversationId, row: RowValue): RecordRef {
+  const [version, index] = row as readonly [number, number];
+  return { owner, version, index };
 }
 
 function addToSums(draft: Draft, turnId: TurnId | undefined, change: UsageRecord): void {
