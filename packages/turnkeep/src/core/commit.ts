@@ -92,7 +92,7 @@ function assertChange(change: Change, path: string): void {
 
 function completed(change: Change, index: number, commitId: string, sha256: Sha256): Change {
   const mint = (prefix: string) => derivedId(prefix, commitId, index, sha256);
-  return ruleFor(change.kind).complete(change, mint);
+  return ruleFor(change.kind).complete?.(change, mint) ?? change;
 }
 
 const READABLE_ID = 80;

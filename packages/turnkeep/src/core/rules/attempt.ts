@@ -32,7 +32,6 @@ export function requireFence(draft: Draft, turn: TurnRow, path: string): void {
 
 /** The first attempt at a turn; it holds token 1. */
 export const attemptStart: Rule<'attempt.start'> = {
-  kind: 'attempt.start',
   shape: z.strictObject({
     kind: z.literal('attempt.start'),
     attempt: id.optional(),
@@ -51,7 +50,6 @@ export const attemptStart: Rule<'attempt.start'> = {
 
 /** The next attempt at a turn, by compare-and-swap on the token that the last one holds. */
 export const attemptTakeover: Rule<'attempt.takeover'> = {
-  kind: 'attempt.takeover',
   shape: z.strictObject({
     kind: z.literal('attempt.takeover'),
     attempt: id.optional(),

@@ -8,7 +8,6 @@ import type { Rule } from './rule.ts';
 
 /** One binding for each turn and history; a `live` capture is never overwritten, a `replay` one may be. */
 export const bindingSave: Rule<'binding.save'> = {
-  kind: 'binding.save',
   shape: z.strictObject({
     kind: z.literal('binding.save'),
     turnId: id,
@@ -16,7 +15,6 @@ export const bindingSave: Rule<'binding.save'> = {
     cursor: json,
     capture: z.enum(['live', 'replay']),
   }),
-  complete: (change) => change,
   records: one,
   apply(draft, change, path) {
     const { kind, turnId, history, cursor, capture } = change;

@@ -65,7 +65,6 @@ function latest(draft: Draft, checkpointId: CheckpointId): Latest | undefined {
 
 /** Creates revision 0, only where there is none. */
 export const checkpointCreate: Rule<'checkpoint.create'> = {
-  kind: 'checkpoint.create',
   shape: z.strictObject({
     kind: z.literal('checkpoint.create'),
     checkpointId: id.optional(),
@@ -95,9 +94,7 @@ export const checkpointCreate: Rule<'checkpoint.create'> = {
 
 /** From exactly the revision that was read to the next one. */
 export const checkpointAdvance: Rule<'checkpoint.advance'> = {
-  kind: 'checkpoint.advance',
   shape: z.strictObject({ kind: z.literal('checkpoint.advance'), checkpointId: id, from: count, ...revisionShape }),
-  complete: (change) => change,
   records: (change) => 1 + Object.keys(change.payload).length,
   apply(draft, change, path) {
     const { kind, checkpointId, from, phase, metadata } = change;
@@ -145,7 +142,6 @@ function storePart(draft: Draft, part: CheckpointPart, path: string): JsonObject
 
 /** A pending write beside a revision. */
 export const checkpointWrite: Rule<'checkpoint.write'> = {
-  kind: 'checkpoint.write',
   shape: z.strictObject({
     kind: z.literal('checkpoint.write'),
     checkpointId: id,
@@ -156,7 +152,6 @@ export const checkpointWrite: Rule<'checkpoint.write'> = {
     channel: shortText,
     value: checkpointPart,
   }),
-  complete: (change) => change,
   records: one,
   apply(draft, change, path) {
     const { kind, checkpointId, revision, task, index, channel } = change;

@@ -25,7 +25,6 @@ export function commitmentType(given: string | undefined, content: string): stri
 
 /** Adds an open commitment. */
 export const commitmentAdd: Rule<'commitment.add'> = {
-  kind: 'commitment.add',
   shape: z.strictObject({
     kind: z.literal('commitment.add'),
     commitmentId: id.optional(),
@@ -60,9 +59,7 @@ const selector: z.ZodType<CommitmentSelector> = z.union(
 
 /** Fulfils one commitment by id, or every open one whose content contains the text. */
 export const commitmentResolve: Rule<'commitment.resolve'> = {
-  kind: 'commitment.resolve',
   shape: z.strictObject({ kind: z.literal('commitment.resolve'), which: selector, turnId: id.optional() }),
-  complete: (change) => change,
   records: none,
   apply: (draft, change) => {
     const commitmentIds = close(draft, new EntryPlace(draft, change.turnId), change.which, 'fulfilled');
@@ -72,9 +69,7 @@ export const commitmentResolve: Rule<'commitment.resolve'> = {
 
 /** Expires one commitment by id, or every open one whose content contains the text. */
 export const commitmentExpire: Rule<'commitment.expire'> = {
-  kind: 'commitment.expire',
   shape: z.strictObject({ kind: z.literal('commitment.expire'), which: selector, turnId: id.optional() }),
-  complete: (change) => change,
   records: none,
   apply: (draft, change) => {
     const commitmentIds = close(draft, new EntryPlace(draft, change.turnId), change.which, 'expired');

@@ -5,7 +5,7 @@ import { TurnkeepError } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import { KEYS } from '../keys.ts';
 import { count, json, listUpTo, personId, shortText } from '../shapes.ts';
-import { keep, one } from './rule.ts';
+import { one } from './rule.ts';
 import type { Rule } from './rule.ts';
 
 /** The shapes of the list fields, each optional. */
@@ -27,13 +27,11 @@ export const fieldShapes: {
 
 /** Creates the conversation with its list fields; `conversation_exists` where it has a commit. */
 export const conversationCreate: Rule<'conversation.create'> = {
-  kind: 'conversation.create',
   shape: z.strictObject({
     kind: z.literal('conversation.create'),
     ...fieldShapes,
     origin: z.strictObject({ kind: z.literal('import'), tool: shortText, source: shortText }).optional(),
   }),
-  complete: keep,
   records: one,
   apply(draft, change, path) {
     if (draft.version > 1 || draft.stamp.index > 0) {
@@ -47,13 +45,11 @@ export const conversationCreate: Rule<'conversation.create'> = {
 
 /** Changes list fields and how far a reader has read. */
 export const conversationUpdate: Rule<'conversation.update'> = {
-  kind: 'conversation.update',
   shape: z.strictObject({
     kind: z.literal('conversation.update'),
     ...fieldShapes,
     readThrough: z.strictObject({ reader: personId, sequence: count }).optional(),
   }),
-  complete: keep,
   records: one,
   apply(draft, change, path) {
     const { kind, readThrough, ...fields } = change;

@@ -13,9 +13,7 @@ import { ERASED, eraseSubAgents } from './sub-agent.ts';
  * shares stays; the rest is removed by `collect`, in slices.
  */
 export const conversationErase: Rule<'conversation.erase'> = {
-  kind: 'conversation.erase',
   shape: z.strictObject({ kind: z.literal('conversation.erase'), reason: code.optional() }),
-  complete: (change) => change,
   records: none,
   apply(draft, change, path) {
     if (draft.envelope.commit.changes.length > 1) {

@@ -18,9 +18,7 @@ import { isTerminal } from './turn-states.ts';
 
 /** Makes this conversation a fork of another of its namespace. Its cost does not grow with the source. */
 export const conversationFork: Rule<'conversation.fork'> = {
-  kind: 'conversation.fork',
   shape: z.strictObject({ kind: z.literal('conversation.fork'), source: id, at: id, ...fieldShapes }),
-  complete: (change) => change,
   records: one,
   apply(draft, change, path) {
     const { kind, source: sourceId, at, ...fields } = change;

@@ -17,7 +17,6 @@ import { edit, enqueue, inputRow, inputWords, settle, waitingInput, waitingInput
 
 /** Leaves an input that waits, or gives one that waits other words. */
 export const inputEnqueue: Rule<'input.enqueue'> = {
-  kind: 'input.enqueue',
   shape: z
     .strictObject({
       kind: z.literal('input.enqueue'),
@@ -40,7 +39,6 @@ export const inputEnqueue: Rule<'input.enqueue'> = {
 
 /** Delivers an input: as the next turn, or as a message in a turn that has not ended. */
 export const inputDeliver: Rule<'input.deliver'> = {
-  kind: 'input.deliver',
   shape: z
     .strictObject({
       kind: z.literal('input.deliver'),
@@ -98,9 +96,7 @@ function deliverInto(draft: Draft, inputId: InputId, turnId: TurnId, messageId: 
 
 /** Takes back an input that waits. */
 export const inputWithdraw: Rule<'input.withdraw'> = {
-  kind: 'input.withdraw',
   shape: z.strictObject({ kind: z.literal('input.withdraw'), inputId: id }),
-  complete: (change) => change,
   records: none,
   apply(draft, { kind, inputId }) {
     settle(draft, inputId, 'withdrawn', null);

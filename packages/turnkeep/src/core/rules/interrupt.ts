@@ -19,7 +19,6 @@ import { assertCalledIn, turnAtWork } from './turn-at-work.ts';
 const time = z.iso.datetime({ offset: true });
 
 export const interruptRequest: Rule<'interrupt.request'> = {
-  kind: 'interrupt.request',
   shape: z.strictObject({
     kind: z.literal('interrupt.request'),
     interruptId: id.optional(),
@@ -71,9 +70,7 @@ function openInterrupt(draft: Draft, interruptId: InterruptId): InterruptRow {
 }
 
 export const interruptAnswer: Rule<'interrupt.answer'> = {
-  kind: 'interrupt.answer',
   shape: z.strictObject({ kind: z.literal('interrupt.answer'), interruptId: id, by: personId, response: json }),
-  complete: (change) => change,
   records: one,
   apply(draft, change, path) {
     const { kind, interruptId, by, response } = change;
@@ -86,9 +83,7 @@ export const interruptAnswer: Rule<'interrupt.answer'> = {
 };
 
 export const interruptExpire: Rule<'interrupt.expire'> = {
-  kind: 'interrupt.expire',
   shape: z.strictObject({ kind: z.literal('interrupt.expire'), interruptId: id }),
-  complete: (change) => change,
   records: none,
   apply(draft, change) {
     const { kind, interruptId } = change;
@@ -103,9 +98,7 @@ export const interruptExpire: Rule<'interrupt.expire'> = {
 };
 
 export const interruptRedact: Rule<'interrupt.redact'> = {
-  kind: 'interrupt.redact',
   shape: z.strictObject({ kind: z.literal('interrupt.redact'), interruptId: id, reason: shortText }),
-  complete: (change) => change,
   records: none,
   apply(draft, change) {
     const { kind, interruptId, reason } = change;

@@ -22,7 +22,6 @@ import type { Rule } from './rule.ts';
  * forgets it, all revisions. Its words stand in the conversation that it was made in.
  */
 export const memoryUpsert: Rule<'memory.upsert'> = {
-  kind: 'memory.upsert',
   shape: z
     .strictObject({
       kind: z.literal('memory.upsert'),

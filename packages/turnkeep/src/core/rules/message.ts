@@ -30,7 +30,6 @@ import { isTerminal } from './turn-states.ts';
 
 /** Appends a message; the same id with the same content is a no-op. */
 export const messageAppend: Rule<'message.append'> = {
-  kind: 'message.append',
   shape: z.strictObject({ kind: z.literal('message.append'), message: newMessage, turnId: id.nullable().optional() }),
   complete: (change, mint) => {
     const messageId = change.message.messageId ?? mint('msg');
@@ -202,14 +201,12 @@ function redactAll(
 
 /** Takes a message's words away wherever they are shared. */
 export const messageRedact: Rule<'message.redact'> = {
-  kind: 'message.redact',
   shape: z.strictObject({
     kind: z.literal('message.redact'),
     messageId: id,
     reason: shortText,
     replacement: parts.optional(),
   }),
-  complete: (change) => change,
   records: one,
   apply(draft, change, path) {
     const { kind, messageId, reason } = change;

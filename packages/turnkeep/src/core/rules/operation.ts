@@ -16,7 +16,6 @@ import { hasStarted, isTerminal } from './turn-states.ts';
  * `failed` where it has not ended. A later writer is told and changes nothing.
  */
 export const operationResolve: Rule<'operation.resolve'> = {
-  kind: 'operation.resolve',
   shape: z.strictObject({
     kind: z.literal('operation.resolve'),
     operationId: id,
@@ -25,7 +24,6 @@ export const operationResolve: Rule<'operation.resolve'> = {
       z.strictObject({ status: z.literal('failed'), code, message: shortText }),
     ]),
   }),
-  complete: (change) => change,
   records: one,
   apply(draft, change, path) {
     const { kind, operationId, outcome } = change;

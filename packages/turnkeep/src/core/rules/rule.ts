@@ -9,15 +9,11 @@ import type { Tree } from '../tree/path.ts';
 /** Makes an id that follows from the commit's id and a position: a caller who sends the call again makes it again. */
 export type Mint = (prefix: string) => string;
 
-/**
- * A kind of change: its shape, the ids that it mints, and what it does. All that the ledger knows of the kind stands in
- * its rules file.
- */
+/** A kind of change: its shape, the ids that it mints, and what it does. */
 export interface Rule<Kind extends ChangeKind = ChangeKind> {
-  readonly kind: Kind;
   readonly shape: z.ZodType<ChangeOf<Kind>>;
-  /** The change with the ids that the caller left to us. */
-  readonly complete: (change: ChangeOf<Kind>, mint: Mint) => ChangeOf<Kind>;
+  /** The change with the ids that the caller left to us; absent where a kind mints none. */
+  readonly complete?: ((change: ChangeOf<Kind>, mint: Mint) => ChangeOf<Kind>) | undefined;
   /** The most records that the change can make, beside that of its `words`. */
   readonly records: (change: ChangeOf<Kind>) => number;
   /** The words of its record, where the change alone says them: they are sealed before anything is decided. */
@@ -32,10 +28,6 @@ export interface Rule<Kind extends ChangeKind = ChangeKind> {
    * The commit's fingerprint is salted with it (`Draft.saltWith`).
    */
   readonly saidBefore?: ((tree: Tree, event: ChangeEvent<Kind>) => RecordRef | undefined) | undefined;
-}
-
-export function keep<Value>(change: Value): Value {
-  return change;
 }
 
 export function one(): number {

@@ -23,7 +23,6 @@ export function openRun(draft: Draft, runId: RunId): RunRow {
 
 /** A launch of an agent: `running`, then one of the ends. */
 export const runStart: Rule<'run.start'> = {
-  kind: 'run.start',
   shape: z.strictObject({
     kind: z.literal('run.start'),
     runId: id.optional(),
@@ -52,14 +51,12 @@ const ENDS = RUN_STATUSES.filter((status): status is RunEnd['status'] => status 
 
 /** The end of a run, once. */
 export const runEnd: Rule<'run.end'> = {
-  kind: 'run.end',
   shape: z.strictObject({
     kind: z.literal('run.end'),
     runId: id,
     status: z.enum(ENDS),
     reason: z.strictObject({ code, message: z.string() }).optional(),
   }),
-  complete: (change) => change,
   records: one,
   apply(draft, change, path) {
     const { kind, runId, reason } = change;

@@ -10,7 +10,6 @@ const text = z.string().nullable().optional();
 
 /** Updates working state: absent keeps, `null` clears, a value replaces. */
 export const stateUpdate: Rule<'state.update'> = {
-  kind: 'state.update',
   shape: z.strictObject({
     kind: z.literal('state.update'),
     objective: text,
@@ -20,7 +19,6 @@ export const stateUpdate: Rule<'state.update'> = {
     plan: listUpTo(json, 'stateItems').nullable().optional(),
     turnId: id.optional(),
   }),
-  complete: (change) => change,
   records: one,
   apply(draft, change, path) {
     const { kind, turnId, ...fields } = change;

@@ -50,7 +50,6 @@ function stepAt(draft: Draft, turnId: TurnId, key: string): StepRow | undefined 
 }
 
 export const stepStart: Rule<'step.start'> = {
-  kind: 'step.start',
   shape: z
     .strictObject({
       kind: z.literal('step.start'),
@@ -103,9 +102,7 @@ function sameStart(draft: Draft, turnId: TurnId, key: string, known: StepRow, wo
 }
 
 export const stepFinish: Rule<'step.finish'> = {
-  kind: 'step.finish',
   shape: z.strictObject({ kind: z.literal('step.finish'), turnId: id, key: id, outcome }),
-  complete: (change) => change,
   records: one,
   apply(draft, change, path) {
     const { kind, turnId, key } = change;
@@ -118,14 +115,12 @@ export const stepFinish: Rule<'step.finish'> = {
 };
 
 export const stepSettle: Rule<'step.settle'> = {
-  kind: 'step.settle',
   shape: z.strictObject({
     kind: z.literal('step.settle'),
     turnId: id,
     key: id,
     outcome: settled,
   }),
-  complete: (change) => change,
   records: one,
   apply(draft, change, path) {
     const { kind, turnId, key, outcome: how } = change;

@@ -21,14 +21,12 @@ import { isTerminal } from './turn-states.ts';
 
 /** Makes this conversation a sub-agent's: it hangs under a turn of its parent that has not ended, and a call in it. */
 export const conversationSpawn: Rule<'conversation.spawn'> = {
-  kind: 'conversation.spawn',
   shape: z.strictObject({
     kind: z.literal('conversation.spawn'),
     parent: z.strictObject({ conversationId: id, turnId: id, callId: id.optional() }),
     agent: shortText.optional(),
     ...fieldShapes,
   }),
-  complete: (change) => change,
   records: one,
   apply(draft, change, path) {
     const { kind, parent, agent, ...fields } = change;

@@ -37,7 +37,6 @@ interface Prompt {
 
 /** Prompt, turn (`preparing`) and open operation, as one; or, while a turn is at work, what `whenBusy` says. */
 export const turnSubmit: Rule<'turn.submit'> = {
-  kind: 'turn.submit',
   shape: z
     .strictObject({
       kind: z.literal('turn.submit'),

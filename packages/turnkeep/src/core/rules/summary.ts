@@ -13,7 +13,6 @@ import type { Rule } from './rule.ts';
 
 /** Lossy text for a prefix of the path, longer than the last one's; the messages stay. */
 export const summaryCommit: Rule<'summary.commit'> = {
-  kind: 'summary.commit',
   shape: z.strictObject({
     kind: z.literal('summary.commit'),
     summaryId: id.optional(),

@@ -60,7 +60,6 @@ function amendedRecord(draft: Draft, before: RecordRef, words: JsonObject, path:
 
 /** Creates a task and makes it the active one of its path. */
 export const taskCreate: Rule<'task.create'> = {
-  kind: 'task.create',
   shape: z.strictObject({
     kind: z.literal('task.create'),
     taskId: id.optional(),
@@ -90,7 +89,6 @@ export const taskCreate: Rule<'task.create'> = {
 
 /** New words for a task; its id and its status stay. */
 export const taskAmend: Rule<'task.amend'> = {
-  kind: 'task.amend',
   shape: z.strictObject({
     kind: z.literal('task.amend'),
     taskId: id,
@@ -99,7 +97,6 @@ export const taskAmend: Rule<'task.amend'> = {
     metadata: json.optional(),
     turnId: id.optional(),
   }),
-  complete: (change) => change,
   records: one,
   apply(draft, change, path) {
     const { kind, taskId, title, assignee, metadata } = change;
@@ -126,7 +123,6 @@ export const taskAmend: Rule<'task.amend'> = {
 
 /** Moves a task along {@link TASK_TRANSITIONS}; a terminal status clears the active task of the path. */
 export const taskTransition: Rule<'task.transition'> = {
-  kind: 'task.transition',
   shape: z.strictObject({
     kind: z.literal('task.transition'),
     taskId: id,
@@ -134,7 +130,6 @@ export const taskTransition: Rule<'task.transition'> = {
     outcomeRef: shortText.optional(),
     turnId: id.optional(),
   }),
-  complete: (change) => change,
   records: one,
   apply(draft, change, path) {
     const { kind, taskId, to, outcomeRef } = change;

@@ -125,9 +125,7 @@ function markBusy(draft: Draft, turnId: TurnId, busy: boolean): void {
 
 /** Moves a turn forward. */
 export const turnAdvance: Rule<'turn.advance'> = {
-  kind: 'turn.advance',
   shape: z.strictObject({ kind: z.literal('turn.advance'), turnId: id, to: z.enum(TURN_STATES) }),
-  complete: (change) => change,
   records: none,
   apply(draft, change, path) {
     const { kind, turnId, to } = change;
@@ -165,7 +163,6 @@ export function moveLeaf(draft: Draft, turnId: TurnId): void {
 
 /** A completed turn; what follows it in its commit may stand in it. */
 export const turnRecord: Rule<'turn.record'> = {
-  kind: 'turn.record',
   shape: z.strictObject({
     kind: z.literal('turn.record'),
     turnId: id.optional(),
@@ -195,9 +192,7 @@ export const turnRecord: Rule<'turn.record'> = {
 
 /** Makes a turn the active leaf: one of this conversation's own, or the one that it was cut at. */
 export const leafSelect: Rule<'leaf.select'> = {
-  kind: 'leaf.select',
   shape: z.strictObject({ kind: z.literal('leaf.select'), turnId: id }),
-  complete: (change) => change,
   records: none,
   apply(draft, change, path) {
     const { kind, turnId } = change;

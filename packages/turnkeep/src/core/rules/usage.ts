@@ -44,7 +44,6 @@ const currency = z.string().regex(/^[A-Z]{3}$/, 'a currency is three capital let
  * needs no fence: what was paid was paid, whoever holds the turn now. A sub-agent's counts for the turns above it too.
  */
 export const usageRecord: Rule<'usage.record'> = {
-  kind: 'usage.record',
   shape: z.strictObject({
     kind: z.literal('usage.record'),
     usageId: id.optional(),
