@@ -270,13 +270,17 @@ function planChange(plan: Plan, change: Change, sha256: Sha256): void {
       plan.fields();
       if (change.readThrough) plan.key(KEYS.reader(sha256(change.readThrough.reader)));
       break;
-    case 'conversation.create':
-    case 'conversation.fork':
-    case 'conversation.spawn':
-    case 'conversation.erase':
-      break;
-    default:
+    case 'state.update':
+    case 'summary.commit':
+    case 'task.create':
+    case 'task.amend':
+    case 'task.transition':
+    case 'commitment.add':
+    case 'commitment.resolve':
+    case 'commitment.expire':
       planEntry(plan, change);
+      break;
+    default: // a kind without a plan is decided in a round trip more
   }
 }
 
