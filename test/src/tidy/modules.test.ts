@@ -30,6 +30,10 @@ test('every layer has its row in layers.json', () => {
   expect([...new Set(unknown)]).toEqual([]);
 });
 
+test('layers.json draws no arrow that nobody follows', () => {
+  expect(Object.keys(layers).flatMap((name) => unusedArrows(name, sources))).toEqual([]);
+});
+
 test('no module imports itself in a circle, types included', () => {
   expect(circles(sources)).toEqual([]);
 });
@@ -38,9 +42,7 @@ test('every source file is reached from an entry, every testkit from a test', ()
   const alive = reached(entries);
   const tested = reached(modules.filter(({ role }) => role === 'test').map(({ path }) => path));
   const dead = modules.filter(({ path, role }) => (role === 'source' ? !alive.has(path) : !tested.has(path)));
-  // Until the first entry is more than a placeholder nothing can be reached from it.
-  const isStarted = entries.some((entry) => (byPath.get(entry)?.loads.length ?? 0) > 0);
-  expect(isStarted ? dead.map(({ path }) => path) : []).toEqual([]);
+  expect(dead.map(({ path }) => path)).toEqual([]);
 });
 
 test('source files do not load tests or testkits', () => {
@@ -58,6 +60,8 @@ test('the checks see what they look for', () => {
   expect(strayImports(module('ledger/turn.ts', `await import('../sqlite/index.ts');`))).toEqual([
     'ledger/turn.ts -> sqlite/index.ts',
   ]);
+  expect(unusedArrows('formats', [module('formats/a.ts', `import '../core/json.ts';`)])).toEqual([]);
+  expect(unusedArrows('formats', [inCore])).toEqual(['formats -> core']);
   const a = module('core/a.ts', `import { b } from './b.ts';`);
   expect(circles([a, module('core/b.ts', `export { a } from './a.ts';`)])).toEqual([
     'core/a.ts -> core/b.ts -> core/a.ts',
@@ -72,13 +76,31 @@ test('the checks see what they look for', () => {
 });
 
 function strayImports({ path, loads, packages }: SourceModule): string[] {
-  const layer = layers[path] ?? layers[layerOf(path)] ?? { imports: [], packages: [] };
+  const layer = layers[rowOf(path)] ?? { imports: [], packages: [] };
   const strayLayers = loads.filter((to) => layerOf(to) !== layerOf(path) && !layer.imports.includes(layerOf(to)));
-  const isAllowed = (name: string) =>
-    layer.packages.some(
-      (allowed) => name === allowed || name.startsWith(allowed.endsWith(':') ? allowed : `${allowed}/`),
-    );
+  const isAllowed = (name: string) => layer.packages.some((allowed) => isOf(name, allowed));
   return [...strayLayers, ...packages.filter((name) => !isAllowed(name))].map((to) => `${path} -> ${to}`);
+}
+
+/** The row of layers.json that a module stands under: its own where it has one, else its layer's. */
+function rowOf(path: string): string {
+  return layers[path] ? path : layerOf(path);
+}
+
+function isOf(name: string, allowed: string): boolean {
+  return name === allowed || name.startsWith(allowed.endsWith(':') ? allowed : `${allowed}/`);
+}
+
+function unusedArrows(row: string, among: readonly SourceModule[]): string[] {
+  const { imports, packages } = layers[row] ?? { imports: [], packages: [] };
+  const under = among.filter(({ path }) => rowOf(path) === row);
+  const followed = new Set(under.flatMap(({ loads }) => loads.map(layerOf)));
+  const named = under.flatMap((module) => module.packages);
+  const unused = [
+    ...imports.filter((layer) => !followed.has(layer)),
+    ...packages.filter((allowed) => !named.some((name) => isOf(name, allowed))),
+  ];
+  return unused.map((to) => `${row} -> ${to}`);
 }
 
 /** A conversation runs agents, and hands each its turn; the turn shows the conversation that it is of. */
