@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
 import { ROOT, repositoryFiles, textOf } from './files.ts';
 
@@ -14,13 +13,6 @@ test('every invariant of docs/spec.md is named by a test', () => {
   const named = new Set(tests.flatMap((path) => textOf(path).match(/\bI\d+\b/g) ?? []));
   expect(ids.filter((id) => !named.has(id))).toEqual([]);
   expect(new Set(ids).size, 'an id stands for one invariant').toBe(ids.length);
-});
-
-test('docs/errors.md has exactly the codes of the error table', async () => {
-  const codes = await errorCodes();
-  const documented = [...textOf('docs/errors.md').matchAll(/^\|\s*`(\w+)`\s*\|/gm)].flatMap(([, code]) => code ?? []);
-  const expected = existsSync(join(ROOT, 'docs/errors.md')) ? codes : [];
-  expect(documented.toSorted()).toEqual(expected.toSorted());
 });
 
 test('links between documents lead somewhere', () => {
@@ -38,11 +30,3 @@ test('decisions are numbered 1, 2, 3, …, in their names and in their titles', 
   expect(numbers).toEqual(numbers.map((_, at) => at + 1));
   expect(decisions.map((path) => Number(/^# (\d+)\. /.exec(textOf(path))?.[1]))).toEqual(numbers);
 });
-
-/** The codes of core's error table, read from the compiled library. */
-async function errorCodes(): Promise<string[]> {
-  const table = join(ROOT, 'packages/turnkeep/dist/core/errors.js');
-  if (!existsSync(table)) return [];
-  const { ERRORS } = (await import(pathToFileURL(table).href)) as { ERRORS: Record<string, unknown> }; // core/errors.ts
-  return Object.keys(ERRORS);
-}

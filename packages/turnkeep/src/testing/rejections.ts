@@ -34,7 +34,7 @@ export const SHOWN_ELSEWHERE: { readonly [Code in ErrorCode]?: string } = {
 
 /** Codes that no commit and no reading can show on every backend, and why. */
 export const NOT_SHOWN: { readonly [Code in ErrorCode]?: string } = {
-  unsupported: 'no call of this version is refused so',
+  unsupported: 'what a store lacks is each backend’s own',
   corrupt: 'damage is made by a way past the seam, which is each backend’s own',
   store_foreign: 'what a store is made of is each backend’s own',
   store_newer: 'what a store is made of is each backend’s own',
