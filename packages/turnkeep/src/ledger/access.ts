@@ -18,15 +18,15 @@ import { MemoryTerms } from './memory-terms.ts';
 /** How a call is sent. */
 export interface WriteOptions {
   /**
-   * The call's commit id. A call that is sent again with the same key is done once and answers the first receipt. One is
-   * minted where none is given: then a call that fails with an open outcome cannot be sent again.
+   * The call's commit id. A call that is sent again with the same key is done once and returns the first receipt. Without a
+   * key one is minted, and a call whose outcome is unknown cannot be sent again.
    */
   readonly idempotencyKey?: string | undefined;
-  /** What the caller saw; checked before anything else. */
+  /** What the caller saw; checked before any of the changes. */
   readonly expect?: Expect | undefined;
   /** The claim of the attempt that writes. */
   readonly fence?: Fence | undefined;
-  /** Gives up while the commit waits; one that is already being written is answered. */
+  /** Gives up while the commit waits; a commit that is already being written is answered. */
   readonly signal?: AbortSignal | undefined;
 }
 

@@ -122,7 +122,7 @@ export class Conversation {
     return this.#access.write(changes, options);
   }
 
-  /** Creates the conversation; any other first commit creates it too. */
+  /** Creates the conversation with its list fields; any other first commit creates it too. */
   async create(fields: Omit<ConversationCreate, 'kind'> = {}, options?: WriteOptions): Promise<Receipt> {
     return this.commit([{ ...fields, kind: 'conversation.create' }], options);
   }
@@ -133,8 +133,8 @@ export class Conversation {
   }
 
   /**
-   * Appends a message to the active leaf. Where that turn has ended the message starts a recorded turn of its own; a
-   * tool result always stands with its call.
+   * Appends a message to the active leaf. If that turn has ended, the message starts a recorded turn of its own; a tool
+   * result always goes to the turn of its call.
    */
   async append(
     message: NewMessage,
@@ -150,7 +150,7 @@ export class Conversation {
     return this.commit(needsTurn ? [record, append] : [append], options);
   }
 
-  /** True where an append has to bring its turn; a call that is sent again is put as it was put the first time. */
+  /** True if an append has to bring its own turn; a call that is sent again is sent as it was the first time. */
   async #needsTurn(key: string | undefined): Promise<boolean> {
     const { sha256 } = this.#access.access.surroundings;
     return this.#access.access.read(this.#access.namespace, (rows) => {
@@ -178,15 +178,15 @@ export class Conversation {
   }
 
   /**
-   * Submits other words for a turn: a new turn beside it, under the same parent; what stood there stays a branch of its
-   * own. `expect.graphRevision` says which tree the caller saw. `resume` runs an agent at it.
+   * Submits other words for a turn: a new turn beside it, under the same parent; the old one stays, as a branch.
+   * `expect.graphRevision` says which tree the caller saw. `resume` runs an agent at it.
    */
   async edit(turnId: TurnId, turn: Edit, options: WriteOptions): Promise<SubmittedTurn> {
     assertId(turnId, 'turnId');
     return this.submit({ ...turn, parent: await parentBeside(this.#access, turnId, turn) }, options);
   }
 
-  /** As {@link edit}, with the words of the turn itself: they are asked again. */
+  /** Like {@link edit}, but asks the turn's own words again. */
   async regenerate(turnId: TurnId, turn: Regeneration, options: WriteOptions): Promise<SubmittedTurn> {
     assertId(turnId, 'turnId');
     const parent = await parentBeside(this.#access, turnId, turn);
@@ -206,7 +206,7 @@ export class Conversation {
     return { ...receipt, turnId: eventOf(receipt, 'turn.record').turnId };
   }
 
-  /** Moves a turn forward. What its sub-agents have at work is cancelled with it where it is cancelled or fails. */
+  /** Moves a turn forward. If it is cancelled or fails, the work of its sub-agents is cancelled too. */
   async advance(turnId: TurnId, to: TurnState, options?: WriteOptions): Promise<Receipt> {
     return writeAndCancelBelow(this.#access, [{ kind: 'turn.advance', turnId, to }], options);
   }
@@ -216,7 +216,7 @@ export class Conversation {
     return this.commit([{ kind: 'leaf.select', turnId }], options);
   }
 
-  /** Ends an operation, once, and moves its turn with it; where it fails, as {@link advance} does. */
+  /** Ends an operation, once, and moves its turn in the same commit; a failure reaches sub-agents as in {@link advance}. */
   async resolveOperation(
     operationId: OperationId,
     outcome: OperationResolve['outcome'],
@@ -225,7 +225,7 @@ export class Conversation {
     return writeAndCancelBelow(this.#access, [{ kind: 'operation.resolve', operationId, outcome }], options);
   }
 
-  /** Where a turn lives in a provider's history, one for each; a `live` capture is never overwritten (`binding_live`). */
+  /** Saves where a turn lives in a provider's history, one binding for each; a `live` one is never overwritten (`binding_live`). */
   async saveBinding(binding: Omit<BindingSave, 'kind'>, options?: WriteOptions): Promise<Receipt> {
     return this.commit([{ ...binding, kind: 'binding.save' }], options);
   }
@@ -235,12 +235,12 @@ export class Conversation {
     return this.commit([{ ...fields, kind: 'state.update' }], options);
   }
 
-  /** A summary of a longer prefix of the path; `expect.transcript` says what it was made from. */
+  /** Commits a summary that covers more of the path than the last; `expect.transcript` says what it was made from. */
   async commitSummary(summary: Omit<SummaryCommit, 'kind'>, options: WriteOptions): Promise<Receipt> {
     return this.commit([{ ...summary, kind: 'summary.commit' }], options);
   }
 
-  /** Removes a message's words everywhere it is shared. */
+  /** Removes a message's words everywhere the message is shared. */
   async redact(
     messageId: MessageId,
     how: { readonly reason: string; readonly replacement?: readonly Part[] | undefined },
@@ -249,7 +249,7 @@ export class Conversation {
     return this.commit([{ ...how, kind: 'message.redact', messageId }], options);
   }
 
-  /** A fork of this conversation, cut at and with a message. Its cost does not grow with the conversation. */
+  /** Forks this conversation after a message, which the fork includes. The cost does not grow with the conversation. */
   async fork(
     at: MessageId,
     to: { readonly conversationId: ConversationId } & Omit<ConversationUpdate, 'kind' | 'readThrough'>,
@@ -264,8 +264,8 @@ export class Conversation {
   }
 
   /**
-   * A conversation for a sub-agent, under a turn that has not ended and a call in it. Lists leave it out; what it uses counts
-   * for this conversation too; it is cancelled with the turn and erased with this conversation.
+   * Creates a conversation for a sub-agent, under a turn that has not ended and a call in it. Lists leave it out; its usage
+   * counts for this conversation too; it is cancelled with the turn and erased with this conversation.
    */
   async spawn(
     under: Omit<ConversationSpawn, 'kind' | 'parent'> & {
@@ -305,25 +305,25 @@ export class Conversation {
   // ---- Agents
 
   /**
-   * Runs an agent at a new turn: its prompt, its operation and its checkpoint are recorded together, then the agent works
-   * under a lease, each of its steps recorded before and after. Sent again under the same key, also by another process after
-   * a crash, the turn goes on where it stopped; one that has ended is answered without calling anything, `turn_failed` where
-   * it failed.
+   * Runs an agent at a new turn: prompt, operation and checkpoint are recorded together, then the agent works under a lease,
+   * and each of its steps is recorded before and after. Called again with the same key, even by another process after a
+   * crash, it continues the turn where it stopped. If the turn has ended, it returns how, without calling anything, or throws
+   * `turn_failed`.
    */
   async run(turn: AgentTurnStart, agent: Agent, options: RunOptions): Promise<TurnOutcome> {
     return runTurn({ access: this.#access, conversation: this }, turn, agent, options);
   }
 
   /**
-   * Goes on with a turn that waits, or whose owner does not live any more; `turn_held` where somebody works on it. What is
-   * recorded is not done again. A step of which nobody knows whether it was done is `ambiguous`, unless it was declared safe
-   * to repeat, can be looked up, or `settle` says what became of it.
+   * Continues a turn that waits or whose owner is no longer alive; `turn_held` if somebody works on it. What is recorded is
+   * not done again. A step that may or may not have been done is `ambiguous`, unless it was declared safe to repeat, can be
+   * looked up, or `settle` says what became of it.
    */
   async resume(turnId: TurnId, agent: Agent, options: ResumeOptions = {}): Promise<TurnOutcome> {
     return resumeTurn({ access: this.#access, conversation: this }, turnId, agent, options);
   }
 
-  /** Starts the next turn with the input that waits longest, and runs an agent at it; `undefined` where none waits. */
+  /** Starts the next turn with the input that has waited longest and runs an agent at it; `undefined` if none waits. */
   async runNext(agent: Agent, options: ResumeOptions = {}): Promise<TurnOutcome | undefined> {
     assertReady(agent, options);
     const turn = await this.inputs.startNext();
@@ -331,33 +331,33 @@ export class Conversation {
     return turn && resumeNew(place, turn.turnId, agent, options);
   }
 
-  /** Cancels a turn from anywhere, whoever works on it; what was drafted is kept as an incomplete message. */
+  /** Cancels a turn from anywhere, whoever works on it; its draft is kept as an incomplete message. */
   async stop(turnId: TurnId, reason: string): Promise<TurnOutcome> {
     assertId(turnId, 'turnId');
     return stopTurn(this.#access, turnId, reason);
   }
 
-  /** Follows the unfinished answer of the turn at work, from a cursor on, then live; `null` where no turn is at work. */
+  /** Follows the unfinished answer of the turn at work, from a cursor on and then live; `null` if no turn is at work. */
   async reconnect(options: FollowOptions = {}): Promise<AsyncGenerator<DraftEvent> | null> {
     return reconnect(this.#access, options);
   }
 
   // ---- Reading
 
-  /** Title, counters, leaf, last message, unread of a reader. */
+  /** Title, counters, leaf, last message, and how many messages a reader has not read. */
   async info(options: { readonly reader?: string | undefined } = {}): Promise<ConversationInfo> {
     assertChecked(options, INFO);
     return this.#access.view(({ tree, bodies }) => conversationInfo(bodies, tree.head, options.reader));
   }
 
-  /** True where the conversation has a commit and was not erased. */
+  /** True if the conversation has a commit and was not erased. */
   async exists(): Promise<boolean> {
     return this.#access.access.read(this.#access.namespace, (rows) => rows.head(this.id)?.erasedAt === null);
   }
 
   /**
-   * The last messages of a path, oldest first, never between a tool call and its results; a group that does not fit is
-   * `group_too_large`. Its cost follows `count` alone.
+   * The last messages of a path, oldest first, at most `count`. It never separates a tool call from its results: a group that
+   * does not fit is `group_too_large`. The cost depends on `count` alone.
    */
   async window(count: number, options: WindowOptions = {}): Promise<MessageWindow> {
     assertChecked(options, WINDOW);
@@ -406,22 +406,22 @@ export class Conversation {
     } while (after !== undefined);
   }
 
-  /** A message by id, verified; damage is an answer, not a silence. */
+  /** A message by its id, verified; damage is an answer (`source_corrupt`), not silence. */
   async message(messageId: MessageId): Promise<MessageLookup> {
     assertId(messageId, 'messageId');
     return this.#access.message(messageId);
   }
 
   /**
-   * The tree: every turn that the conversation sees, in one reading, with the first words of each. The words of many turns
-   * are read in slices, as they are by then: those that are redacted meanwhile are not told any more.
+   * The tree: every turn that the conversation sees, as of one moment, with the first words of each. The words of many turns
+   * are read in slices, so words that are redacted meanwhile may already be missing.
    */
   async graph(options: GraphOptions = {}): Promise<readonly LabelledTurn[]> {
     assertChecked(options, GRAPH);
     return readGraph(this.#access, options);
   }
 
-  /** A turn that the conversation sees, as in {@link graph}; `undefined` where there is none. */
+  /** A turn that the conversation sees, as in {@link graph}; `undefined` if there is none. */
   async turn(turnId: TurnId): Promise<LabelledTurn | undefined> {
     assertId(turnId, 'turnId');
     return readTurn(this.#access, turnId);
@@ -438,7 +438,7 @@ export class Conversation {
     return this.#access.view(({ tree, bodies }) => headAtVersion(tree, bodies, version, 'version'));
   }
 
-  /** The working state that holds on a path; an empty one where nothing was noted. */
+  /** The working state that holds on a path; empty if nothing was noted. */
   async state(options: PathOptions = {}): Promise<WorkingState> {
     return this.#access.view((view) => {
       const { path, at } = pathOf(view, options);
@@ -456,27 +456,27 @@ export class Conversation {
 
   /**
    * What to hand a model: instructions, summary, transcript, working state, commitments, constraints, decisions and memories,
-   * within a budget of tokens, as a request that the provider takes. It says what it left out and why. `summary_required`
-   * is an answer where the policy asks for summaries; `context_too_large` where not even the last message fits.
+   * within a token budget, as a request that the provider accepts. It says what it left out and why. If the policy asks for
+   * summaries, the answer may be `summary_required`; if not even the last message fits, the error is `context_too_large`.
    *
-   * A turn is not the active leaf until it starts: the question just submitted comes in with `leaf: turn.turnId`.
+   * A turn is not the active leaf until it starts: pass `leaf: turn.turnId` to include the question that was just submitted.
    */
   async context(policy: ContextPolicy): Promise<ContextAnswer> {
     return contextOf(this.#access, policy);
   }
 
-  /** {@link context}, with summaries made by `summarizer` and committed, until all fits or the passes are used up. */
+  /** Like {@link context}, but commits summaries made by `summarizer` until everything fits or the passes are used up. */
   async summarize(policy: ContextPolicy, summarizer: Summarizer, options?: SummarizeOptions): Promise<ContextAnswer> {
     return summarized(this.#access, policy, summarizer, options);
   }
 
-  /** An operation of this conversation's own, whatever became of it; `undefined` where there is none. */
+  /** One of this conversation's own operations, open or ended; `undefined` if there is none of this id. */
   async operation(operationId: OperationId): Promise<Operation | undefined> {
     assertId(operationId, 'operationId');
     return this.#access.view(({ tree, bodies }) => readOperation(tree, bodies, operationId));
   }
 
-  /** The operations that are open: one at most. */
+  /** The open operations: at most one. */
   async openOperations(): Promise<readonly Operation[]> {
     return this.#access.view(({ tree, bodies }) => {
       const open = tree.head.openOperation;
@@ -485,7 +485,7 @@ export class Conversation {
     });
   }
 
-  /** The bindings of an own turn, one for each history, by its name. */
+  /** The bindings of one of the conversation's own turns, one for each history, sorted by its name. */
   async bindings(turnId: TurnId): Promise<readonly Binding[]> {
     assertId(turnId, 'turnId');
     return this.#access.view(({ tree, bodies }) => readBindings(tree, bodies, turnId));
@@ -497,7 +497,7 @@ export class Conversation {
     return this.#access.view(({ tree, bodies }) => readSteps(tree, bodies, turnId));
   }
 
-  /** What a turn asked, in order; without a turn, what is still to be answered. */
+  /** What a turn asked, in order; without a turn, everything that is still open. */
   async interrupts(turnId?: TurnId): Promise<readonly Interrupt[]> {
     if (turnId !== undefined) assertId(turnId, 'turnId');
     return this.#access.view(({ tree, bodies }) => {
@@ -506,7 +506,7 @@ export class Conversation {
     });
   }
 
-  /** A question and what became of it; `undefined` where this conversation has none of this id. */
+  /** A question and what became of it; `undefined` if this conversation has none of this id. */
   async interrupt(interruptId: InterruptId): Promise<Interrupt | undefined> {
     assertId(interruptId, 'interruptId');
     return this.#access.view(({ tree, bodies }) => readInterrupt(tree, bodies, interruptId));
@@ -518,7 +518,7 @@ export class Conversation {
     return this.#access.view(({ tree, bodies }) => readRun(tree, bodies, runId));
   }
 
-  /** Tasks as a user at a terminal knows them, over this conversation's tasks, turns and messages. */
+  /** An operator for a user at a terminal: each message continues the active task or begins one. */
   operator(settings: OperatorSettings = {}): Operator {
     return new Operator(this.#access, settings);
   }

@@ -56,13 +56,13 @@ export class Ledger {
     return maintainStore(this.#access, options);
   }
 
-  /** Looks at what the open store needs of its surroundings; `examineStore` also looks where one does not open. */
+  /** Checks what the open store needs of its surroundings; `examineStore` also works for a store that does not open. */
   async doctor(): Promise<Examination> {
     const findings = await examineBackend(this.#access.backend, this.#access.surroundings);
     return { findings, isHealthy: findings.every(({ status }) => status !== 'problem') };
   }
 
-  /** Closes the store. Runs at work are let go first: each rejects with `closed`, and its turn stays as it is, to be resumed. */
+  /** Closes the store. Runs at work let go first: each rejects with `closed`, and its turn stays as it is, to be resumed. */
   async close(): Promise<void> {
     await this.#access.atWork.leave();
     await this.#access.backend.close();

@@ -43,9 +43,9 @@ export interface ListOptions {
   readonly archived?: boolean | undefined;
   /** Fields that the metadata holds with equal values. */
   readonly metadata?: { readonly [field: string]: Json } | undefined;
-  /** By last activity when absent; newest first. */
+  /** `activity` (the last one) when absent; newest first. */
   readonly order?: 'activity' | 'created' | undefined;
-  /** True: conversations of sub-agents too. */
+  /** Lists conversations of sub-agents too. */
   readonly includeSubAgents?: boolean | undefined;
   /** Whose unread messages are counted. */
   readonly reader?: string | undefined;
@@ -92,6 +92,8 @@ export class Namespace {
   readonly id: NamespaceId;
   readonly usage: NamespaceUsage;
   readonly memories: NamespaceMemories;
+  /** Files, by the digest of their bytes. */
+  readonly attachments: Attachments;
   readonly #access: Access;
 
   constructor(access: Access, id: NamespaceId) {
@@ -99,11 +101,7 @@ export class Namespace {
     this.id = id;
     this.usage = new NamespaceUsage(access, id);
     this.memories = new NamespaceMemories(access, id);
-  }
-
-  /** Files, by the digest of their bytes. */
-  get attachments(): Attachments {
-    return new Attachments(this.#access, this.id);
+    this.attachments = new Attachments(access, id);
   }
 
   /** A handle; the conversation itself comes with its first commit. */
@@ -112,7 +110,10 @@ export class Namespace {
     return new Conversation(this.#access, this.id, id);
   }
 
-  /** Sends a whole commit of unknown origin, checked before anything is written; of this namespace, whether it says so or not. */
+  /**
+   * Sends a whole commit of unknown origin; it is checked before anything is written. `namespace` may be absent; another than
+   * this one is refused.
+   */
   async commit(
     commit: Commit | { readonly [field: string]: unknown },
     options: { readonly signal?: AbortSignal | undefined } = {},
@@ -153,7 +154,7 @@ export class Namespace {
     });
   }
 
-  /** Every conversation that fits, page by page. */
+  /** Every conversation that matches, page by page. */
   async *conversations(options: Omit<ListOptions, 'after'> = {}): AsyncGenerator<ConversationInfo> {
     assertObject(options, 'options');
     let after: string | undefined;
@@ -173,8 +174,8 @@ export class Namespace {
   }
 
   /**
-   * The questions that turns of this namespace wait on. Its cost follows the number of conversations (some 60 ms of the processor
-   * for 10,000): their heads say what is open, and no row that all of them would share is written for it.
+   * The questions that turns of this namespace wait on. The cost grows with the number of conversations (about 60 ms of
+   * processor time for 10,000): their heads say what is open, so that no index is shared by all commits.
    */
   interrupts(options: { readonly signal?: AbortSignal | undefined } = {}): AsyncGenerator<OpenInterrupt> {
     assertChecked(options, SIGNAL);
@@ -182,9 +183,9 @@ export class Namespace {
   }
 
   /**
-   * Ends the turns whose owner does not live any more, with the reason `owner_lost`; turns that wait are left alone. A process
-   * of this host that has ended is seen at once, any other owner is watched for its time to live. Turns that were submitted and
-   * never taken are named, and ended where `neverHeld` says so.
+   * Ends the turns whose owner is no longer alive, with the reason `owner_lost`; waiting turns are left alone. A process of
+   * this host that has ended is noticed at once, any other owner is watched for its time to live. Turns that were submitted
+   * and never taken are reported, and ended only if `neverHeld` says so.
    */
   async recover(options: RecoverOptions = {}): Promise<readonly RecoveredTurn[]> {
     return recoverNamespace(this.#access, this.id, options);
@@ -196,14 +197,14 @@ export class Namespace {
     return answerInterrupt(this.#access, this.id, interruptId, options);
   }
 
-  /** The commits of all conversations, each conversation's in order, a fork's after its source's; then live. */
+  /** The commits of all conversations, then live: in order within each conversation, and a fork after its source. */
   watch(options: WatchOptions = {}): AsyncGenerator<NamespaceEvent> {
     return watchNamespace(this.#access, this.id, options);
   }
 
   /**
    * Erases a person: conversations that they own are erased, messages that they wrote elsewhere are redacted, wherever
-   * they are shared. Sent again with the same key it goes on where it stopped.
+   * those are shared. Called again with the same key, it continues where it stopped.
    */
   async eraseSubject(subjectId: string, options: EraseSubjectOptions): Promise<SubjectErasure> {
     assertId(subjectId, 'subjectId');
@@ -212,8 +213,8 @@ export class Namespace {
   }
 
   /**
-   * Removes what erased conversations still hold, and attachments that no words refer to any more; answers how many rows
-   * and attachments went.
+   * Removes what erased conversations still hold, and attachments that no words refer to any more; returns how many rows
+   * and attachments were removed.
    */
   async collect(options: CollectOptions = {}): Promise<number> {
     assertChecked(options, COLLECT);

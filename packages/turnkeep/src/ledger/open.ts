@@ -16,24 +16,24 @@ export interface OpenOptions extends LedgerSettings {
   /** Clock, randomness and hash; the system's when absent. */
   readonly surroundings?: Surroundings | undefined;
   /**
-   * Newest messages of each conversation that stay hot; 512 when absent. Older ones cool by and by into compressed archives,
-   * which nobody can tell but by the tier that is reported.
+   * How many of the newest messages of each conversation stay hot; 512 when absent. Older ones cool little by little into
+   * compressed archives; readers notice nothing but the tier that a message reports.
    */
   readonly hotMessages?: number | undefined;
-  /** Refuses a file or directory that is not there (`store_unavailable`) instead of making it. */
+  /** Refuses a file or directory that does not exist (`store_unavailable`) instead of creating it. */
   readonly mustExist?: boolean | undefined;
   /**
-   * Opens a journal to read it while another process writes to it, without the writer's lock; commits are `unsupported`.
-   * Other stores have no such lock, and take no notice.
+   * Opens a journal for reading while another process writes to it, without the writer's lock; commits are `unsupported`.
+   * Other stores have no such lock and ignore this.
    */
   readonly readOnly?: boolean | undefined;
 }
 
 /**
- * Opens a store, or takes a backend that is open (made by `openSqlite`, `openPostgres` and their like, with settings of its
- * own); closing the ledger closes it. A store is `memory:`, `sqlite:FILE`, `journal:DIRECTORY`, or `postgres://…` (with `?schema=NAME` where it is not
- * `turnkeep`). A file or directory is made where there is none; one that is not ours, or of a newer version, is refused
- * untouched.
+ * Opens a store, or takes over an open backend (from `openSqlite`, `openPostgres` and so on, which have settings of their
+ * own); closing the ledger closes it. A store is `memory:`, `sqlite:FILE`, `journal:DIRECTORY`, or `postgres://…` (with
+ * `?schema=NAME` unless the schema is `turnkeep`). A file or directory that does not exist is created; one that is not ours
+ * (`store_foreign`) or of a newer version (`store_newer`) is refused untouched.
  */
 export async function openLedger(store: string | Backend, options: OpenOptions = {}): Promise<Ledger> {
   assertOpenOptions(options);
@@ -55,7 +55,7 @@ export async function openBackend(url: string, options: OpenOptions = {}): Promi
   const { hotMessages } = options;
   if (scheme === 'memory:' && place === '')
     return new MemoryBackend((options.surroundings ?? systemSurroundings).sha256, hotMessages);
-  // Each is loaded when asked for: who needs no file needs no driver for one.
+  // Each is loaded when it is asked for: a program that uses no file needs no driver for one.
   if (scheme === 'sqlite:' && place !== '') {
     assertThere(place, options);
     const { openSqlite } = await import('../sqlite/index.ts');
