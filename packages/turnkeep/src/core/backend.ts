@@ -97,7 +97,8 @@ export interface FeedEntry {
 
 /** Read-only facts of an open store; each says what changes for the caller. */
 export interface Traits {
-  readonly backend: 'memory' | 'sqlite' | 'journal' | 'postgres';
+  /** Which backend, by its name: `memory`, `sqlite`, `journal`, `postgres`, or one of somebody else's. */
+  readonly backend: string;
   /** What an acknowledged commit survives: nothing, a process crash, or a power cut as well. */
   readonly durability: 'none' | 'process_crash' | 'power_loss';
   /** How durability is reached, for a person: `WAL, synchronous=FULL`. */
