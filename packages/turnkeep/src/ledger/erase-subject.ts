@@ -16,7 +16,7 @@ import type { Access } from './access.ts';
 import { livingHeads } from './living.ts';
 
 export interface EraseSubjectOptions {
-  /** The commits of the erasure derive their ids from it. */
+  /** The ids of the erasure's commits derive from it. */
   readonly idempotencyKey: string;
   /** Kept with each redaction: a code. `subject_erased` when absent. */
   readonly reason?: string | undefined;
@@ -28,7 +28,7 @@ export interface SubjectErasure {
   readonly subjectId: string;
   readonly conversationsErased: number;
   readonly messagesRedacted: number;
-  /** Of those about the person or by them; the ones made of their words went with these. */
+  /** Memories about the person or by them; those made of the person's words were forgotten with the words. */
   readonly memoriesForgotten: number;
 }
 

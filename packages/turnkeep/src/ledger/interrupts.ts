@@ -24,7 +24,7 @@ export interface AnswerOptions extends Pick<WriteOptions, 'idempotencyKey' | 'si
   /** Who answers. */
   readonly by: string;
   readonly response: Json;
-  /** The conversation that asks: it need not be looked for, and of two that ask under one id this one is meant. */
+  /** The conversation that asks: saves looking for it, and decides between two that ask under one id. */
   readonly conversationId?: ConversationId | undefined;
 }
 
@@ -32,7 +32,7 @@ export interface AnswerOptions extends Pick<WriteOptions, 'idempotencyKey' | 'si
 export interface Answered {
   readonly conversationId: ConversationId;
   readonly turnId: TurnId;
-  /** False where somebody else had answered before: that answer stands. */
+  /** False if somebody had answered before: that answer stands. */
   readonly first: boolean;
 }
 

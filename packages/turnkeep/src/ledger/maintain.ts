@@ -10,13 +10,13 @@ export type MaintenanceStep = 'rebuild' | 'collect' | 'cool' | 'catch_up';
 
 /** How far maintenance has come. */
 export interface MaintenanceProgress {
-  /** What is being done. */
+  /** What is being done now. */
   readonly step: MaintenanceStep;
   /** Namespaces that are done. */
   readonly namespaces: number;
-  /** Rows that went with them. */
+  /** Rows removed with them. */
   readonly rowsRemoved: number;
-  /** Attachments that nothing referred to any more. */
+  /** Attachments that nothing referred to, removed. */
   readonly attachmentsRemoved: number;
   /** Commits that moved into archives. */
   readonly commitsCooled: number;
@@ -25,9 +25,9 @@ export interface MaintenanceProgress {
 export type MaintenanceReport = Omit<MaintenanceProgress, 'step'>;
 
 export interface MaintenanceOptions extends CollectOptions {
-  /** Builds all that is derived anew first, and accepts that lines of a damaged journal are lost. */
+  /** First builds everything derived anew, and accepts that lines of a damaged journal are lost. */
   readonly rebuild?: boolean | undefined;
-  /** Newest messages of each conversation that stay hot; as the store was opened when absent. */
+  /** How many of the newest messages of each conversation stay hot; the store's own number when absent. */
   readonly hotMessages?: number | undefined;
   readonly onProgress?: ((progress: MaintenanceProgress) => void) | undefined;
 }
@@ -35,9 +35,9 @@ export interface MaintenanceOptions extends CollectOptions {
 const MAINTENANCE: Checks<MaintenanceOptions> = { ...COLLECT, rebuild: flag, hotMessages: count, onProgress: callback };
 
 /**
- * Does by hand what a store does by and by: removes what erased conversations still hold, and attachments that nothing
- * refers to, out of every file, moves old commits into archives, and brings what is derived up to the log. It changes no
- * answer; where it is stopped it goes on the next time.
+ * Does at once what a store otherwise does little by little: removes what erased conversations still hold and attachments
+ * that nothing refers to from every file, moves old commits into archives, and brings what is derived up to the log. It
+ * changes no answer; if it is stopped, the next call continues.
  */
 export async function maintainStore(access: Access, options: MaintenanceOptions): Promise<MaintenanceReport> {
   assertChecked(options, MAINTENANCE);

@@ -15,7 +15,7 @@ import { abortSignal, anything, assertChecked, idOrNull } from './given.ts';
 import type { Checks } from './given.ts';
 
 export interface SearchOptions {
-  /** Hits of one page at most, 20 when absent. */
+  /** The most hits of one page; 20 when absent. */
   readonly limit?: number | undefined;
   /** The `next` of the page before. */
   readonly after?: string | undefined;
@@ -23,7 +23,7 @@ export interface SearchOptions {
 }
 
 export interface ConversationSearch extends SearchOptions {
-  /** Only the path to this leaf; absent: all paths. */
+  /** Only the path to this leaf; all paths when absent. */
   readonly leaf?: TurnId | null | undefined;
 }
 

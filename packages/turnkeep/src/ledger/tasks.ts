@@ -50,7 +50,7 @@ export class Tasks {
     });
   }
 
-  /** The task that is not ended, of which a path has one at most. */
+  /** The task that has not ended; a path has at most one. */
   async active(options: PathOptions = {}): Promise<Task | undefined> {
     return this.#access.view((view) => {
       const { path, at } = pathOf(view, options);

@@ -15,8 +15,8 @@ import type { Checks } from './given.ts';
 import { eventOf } from './receipt-event.ts';
 
 /**
- * Days in UTC, `2026-11-29`, both included; of years before 0 and after 9999 as JavaScript writes them, `+010000-01-01`. Absent:
- * from the first, to the last.
+ * Days in UTC as `2026-11-29`, both included; years before 0 and after 9999 as JavaScript writes them, `+010000-01-01`. Absent
+ * means from the first, or to the last.
  */
 export interface DayRange {
   readonly from?: string | undefined;
@@ -24,7 +24,7 @@ export interface DayRange {
 }
 
 /**
- * What the model calls of a conversation used. Sums are kept as calls are recorded: to read them costs the same however
+ * What the model calls of a conversation used. Sums are updated as calls are recorded: reading one costs the same however
  * many calls there were.
  */
 export class ConversationUsage {
@@ -35,8 +35,8 @@ export class ConversationUsage {
   }
 
   /**
-   * Records what a model call used, once: the same under the same id is a no-op. Better a `usage.record` in the commit of
-   * what the call paid for, so that both are there or neither.
+   * Records what a model call used, once: the same again under the same id is a no-op. Better put a `usage.record` into the
+   * commit of what the call paid for, so that both are stored or neither.
    */
   async record(
     usage: Omit<UsageRecord, 'kind'>,
@@ -52,12 +52,12 @@ export class ConversationUsage {
     return this.#access.view(({ tree, bodies }) => readUsage(tree, bodies, usageId));
   }
 
-  /** All that the conversation used, with what its sub-agents did; a fork's does not count its source's. */
+  /** Everything that the conversation and its sub-agents used; a fork does not count its source's usage. */
   async total(): Promise<UsageTotal> {
     return this.#access.view(({ tree }) => readUsageTotal(tree.rows, tree.head.conversationId, USAGE_OF.all));
   }
 
-  /** What one of its own turns used; `no_turn` where it has none of this id. */
+  /** What one of its own turns used; `no_turn` if it has none of this id. */
   async ofTurn(turnId: TurnId): Promise<UsageTotal> {
     assertId(turnId, 'turnId');
     return this.#access.view(({ tree }) => {
@@ -73,7 +73,7 @@ export class ConversationUsage {
   }
 }
 
-/** What all conversations of a namespace used, those that were erased since included: sums hold nobody's words. */
+/** What all conversations of a namespace used, including those erased since: sums hold nobody's words. */
 export class NamespaceUsage {
   readonly #access: Access;
   readonly #namespace: NamespaceId;

@@ -12,7 +12,7 @@ import { abortSignal, assertChecked, callback } from './given.ts';
 import type { Checks } from './given.ts';
 import { verifyAttachments } from './verify-attachments.ts';
 
-/** How far a checking has come. */
+/** How far a check has come. */
 export interface VerifyProgress {
   readonly conversations: number;
   readonly commits: number;
@@ -21,7 +21,7 @@ export interface VerifyProgress {
 }
 
 export interface VerifyReport extends VerifyProgress {
-  /** Nothing where all is as it must be. */
+  /** Empty if everything is as it must be. */
   readonly faults: readonly Fault[];
 }
 
@@ -36,8 +36,8 @@ const HEADS = 256;
 
 /**
  * Walks every conversation of a store: digests, chain, tree, references, counters; its attachments; then what only the
- * backend can check. It reads in slices, each one snapshot, and reports every fault with its place. Progress is told after
- * each slice, each conversation and each attachment.
+ * backend can check. It reads in slices, each one snapshot, and reports every fault with its place. `onProgress` is called
+ * after each slice, each conversation and each attachment.
  */
 export async function verifyStore(access: Access, options: VerifyOptions): Promise<VerifyReport> {
   assertChecked(options, VERIFY);

@@ -10,16 +10,16 @@ import type { Access } from './access.ts';
 import type { ConversationAccess } from './conversation-access.ts';
 import type { NamespaceId } from '../core/ids.ts';
 
-/** One commit, as a watcher is handed it. */
+/** One commit, as a watcher sees it. */
 export interface ConversationEvent {
   readonly conversationId: ConversationId;
   /** The cursor of a conversation's feed. */
   readonly version: number;
   readonly commitId: string;
   readonly committedAt: string;
-  /** What the commit did; empty where the conversation was erased since. */
+  /** What the commit did; empty if the conversation was erased since. */
   readonly events: readonly ChangeEvent[];
-  /** True where the conversation was erased and what the commit did is gone. */
+  /** True if the conversation was erased, and with it what the commit did. */
   readonly erased: boolean;
 }
 
@@ -30,14 +30,14 @@ export interface NamespaceEvent extends ConversationEvent {
 
 export interface WatchOptions {
   /**
-   * Events after this version (or position); 0 and absent: all. Where nothing is there yet that comes after it, it is waited
-   * for, also past the newest: a reader beside a writer may be behind whoever handed the cursor on, and of a store that was
-   * restored from a copy nobody can tell. `info().version` says where the conversation is.
+   * Only events after this version (or position); all when 0 or absent. A cursor past the newest event waits: a reader beside
+   * a writer may be behind whoever passed the cursor on, and a store that was restored from a copy cannot be told from that.
+   * `info().version` says where the conversation is.
    */
   readonly after?: number | undefined;
-  /** Ends the watching; the iteration then returns. */
+  /** Ends the watch; the iteration then returns. */
   readonly signal?: AbortSignal | undefined;
-  /** True: ends when everything that is there was handed out. */
+  /** Ends once everything that is there was delivered, instead of waiting for more. */
   readonly untilNow?: boolean | undefined;
 }
 

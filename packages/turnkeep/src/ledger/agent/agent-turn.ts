@@ -35,15 +35,15 @@ import type { Recorded, TurnWork } from './turn-work.ts';
 import { endKeeping } from './unfinished.ts';
 
 /**
- * A turn as its agent works on it. What it does under a key is done once: a recorded step answers with its result,
- * whichever process asks. The agent's function is run again from its start after a crash or an answer, so it must ask for
- * the same keys in whatever order; what stands between steps must be free to repeat.
+ * A turn as its agent works on it. Whatever is done under a key is done once: a recorded step returns its result, in
+ * whichever process. After a crash or an answer the agent's function is run again from its start, so it must use the same
+ * keys, in any order, and whatever it does between steps must be safe to repeat.
  */
 export class AgentTurn {
   readonly turnId: TurnId;
   /** The conversation of the turn, to read its path: `context` or `window` with `leaf: turnId`. */
   readonly conversation: Conversation;
-  /** Aborted where the turn is stopped, taken over, or out of time. */
+  /** Aborted when the turn is stopped, taken over, or out of time. */
   readonly signal: AbortSignal;
   readonly #work: TurnWork;
 
@@ -55,8 +55,8 @@ export class AgentTurn {
   }
 
   /**
-   * Does something once: recorded before and after. What `work` answers is what every later call of the key answers; asked
-   * with another name or input, or for a step of another sort, it throws `step_conflict`.
+   * Does something once, recorded before and after. Every later call with the key returns what `work` returned; with another
+   * name or input, or for another sort of step, it throws `step_conflict`.
    */
   step<Result extends JsonLike<Result> | void>(
     key: string,
@@ -83,8 +83,8 @@ export class AgentTurn {
   }
 
   /**
-   * Calls a model once. Its parts are drafted as they come, and become a message of the assistant's together with the
-   * step's end. A model call is safe to repeat.
+   * Calls a model once. Its parts are drafted as they arrive, and become an assistant's message in the commit that ends the
+   * step. A model call counts as safe to repeat.
    */
   model(key: string, call: ModelCall, options: ModelOptions = {}): Promise<readonly Part[]> {
     return this.#work.once(() => {
@@ -116,8 +116,8 @@ export class AgentTurn {
   }
 
   /**
-   * Runs a tool once, for a call that stands in this turn; the step's key is the call's id. Its result becomes a message
-   * together with the step's end; a tool that throws has the result `error`, and so has one whose result cannot be kept: the
+   * Runs a tool once, for a call of this turn; the step's key is the call's id. The result becomes a message in the commit
+   * that ends the step. A tool that throws gets the result `error`; so does one whose result cannot be stored, and then the
    * model is told that it was run.
    */
   tool<Result extends JsonLike<Result>>(
@@ -163,12 +163,12 @@ export class AgentTurn {
     });
   }
 
-  /** An id that is the same whenever this turn asks for it by this name, and no other turn's. */
+  /** An id that is always the same for this turn and name, and that no other turn has. */
   idFor(name: string): string {
     return `id_${this.#work.access.access.surroundings.sha256(JSON.stringify([this.turnId, name]))}`;
   }
 
-  /** Says something in between; under one key it is said once. */
+  /** Appends a message before the turn ends, once for each key. */
   append(key: string, message: Omit<NewMessage, 'messageId'>): Promise<void> {
     const messageId: MessageId = this.idFor(key);
     const change: Change = { kind: 'message.append', turnId: this.turnId, message: { ...message, messageId } };
@@ -176,9 +176,9 @@ export class AgentTurn {
   }
 
   /**
-   * Asks somebody outside, once, and answers with the first answer. Without one yet it throws {@link TurnWaits}; where the
-   * time has passed it throws `interrupt_closed` with the status `expired`. The id is the conversation's: under one that
-   * another turn, or another question, has it throws `interrupt_exists`. `idFor` makes ids that no other turn has.
+   * Asks somebody outside, once, and returns the first answer. While there is none it throws {@link TurnWaits}; once the
+   * time has passed it throws `interrupt_closed` with the status `expired`. The id is unique in the conversation: if another
+   * turn or another question has it, it throws `interrupt_exists`. `idFor` makes ids that no other turn has.
    */
   interrupt(asked: NewInterrupt): Promise<Json> {
     return this.#work.interrupt(asked);
@@ -189,7 +189,7 @@ export class AgentTurn {
     this.#work.draft.add(parts);
   }
 
-  /** Hands parts through, and drafts each. */
+  /** Passes parts through and drafts each. */
   async *stream(parts: AsyncIterable<Part>): AsyncGenerator<Part> {
     for await (const one of parts) {
       this.draft([one]);
@@ -197,7 +197,7 @@ export class AgentTurn {
     }
   }
 
-  /** What users said to steer this turn, as it comes: each becomes a message of the turn, once, and is then handed out. */
+  /** What users said to steer this turn: each input becomes a message of the turn, once, and is then returned. */
   async *inbox(): AsyncGenerator<readonly Part[]> {
     for (;;) {
       const said = await this.#steered();
@@ -206,7 +206,7 @@ export class AgentTurn {
     }
   }
 
-  /** Ends the turn with what it says last. The agent's function may as well answer the messages. */
+  /** Ends the turn with its last messages. The agent's function may instead return them. */
   complete(completion: Completion = {}): Promise<Receipt> {
     return this.#work.begun(this.#complete(completion));
   }
@@ -235,7 +235,7 @@ export class AgentTurn {
     }
   }
 
-  /** Gives the turn up. What was drafted is kept as an incomplete message, where the caller says so. */
+  /** Cancels the turn. With `keepDraft`, what was drafted is kept as an incomplete message. */
   cancel(how: Cancellation): Promise<Receipt> {
     return this.#work.begun(this.#cancel(how));
   }

@@ -13,23 +13,23 @@ import type { Draft } from './draft.ts';
 
 const LOOK_MS = 100;
 
-/** What somebody who follows a turn is told. `cursor` names the place: hand it in to go on from there. */
+/** What somebody who follows a turn is told. `cursor` names the place: pass it as `after` to continue from there. */
 export type DraftEvent =
   /** More of the unfinished answer. */
   | { readonly kind: 'delta'; readonly turnId: TurnId; readonly cursor: string; readonly parts: readonly Part[] }
-  /** What was drafted so far counts no more: it stands in messages by now, or another attempt began anew. Read the messages. */
+  /** Forget what was drafted so far: it is in messages by now, or another attempt began anew. Read the messages. */
   | { readonly kind: 'restart'; readonly turnId: TurnId; readonly cursor: string }
-  /** The draft is at its limit: what comes now is in the message alone. */
+  /** The draft is at its limit: the rest will be in the message alone. */
   | { readonly kind: 'truncated'; readonly turnId: TurnId; readonly cursor: string }
-  /** The turn is not at work any more. */
+  /** The turn is no longer at work. */
   | { readonly kind: 'end'; readonly turnId: TurnId; readonly state: TurnState };
 
 export interface FollowOptions {
   /** The cursor of the last event that was seen, of the same turn. */
   readonly after?: string | undefined;
   /**
-   * Milliseconds between two looks at the draft, 100 by default: drafts lie beside the log, and no store tells of them. Whoever
-   * drafts writes every 200.
+   * Milliseconds between two polls of the draft; 100 when absent. Drafts lie beside the log and no store announces them; the
+   * writer stores what is new every 200 ms.
    */
   readonly everyMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;

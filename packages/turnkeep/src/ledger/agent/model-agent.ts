@@ -9,29 +9,32 @@ import { assertNotes, REPEATABLE } from './turn-options.ts';
 import type { CallUsage, ModelCall, ToolOptions } from './turn-options.ts';
 import type { Agent } from './turn-run.ts';
 
-/** What a model is asked with: the turn, whose conversation holds the path so far, results of its tools included. */
+/** What a model is called with: the turn, whose conversation holds the path so far, with the results of its tools. */
 export interface ModelRequest {
   readonly turn: AgentTurn;
-  /** Counts the calls of this turn, from 1. */
+  /** The number of this call in its turn, from 1. */
   readonly round: number;
   readonly signal: AbortSignal;
-  /** To be told what the call used: it is recorded with its message. */
+  /** Reports what the call used; it is recorded with the message. */
   readonly used: (usage: CallUsage) => void;
 }
 
-/** Any model: parts come out as they are made, whole or piece by piece. What it is to be told it reads itself: `turn.conversation.context({ leaf: turn.turnId, … })`. */
+/**
+ * Any model: it yields parts as they are made, whole or in pieces. It reads its own request:
+ * `turn.conversation.context({ leaf: turn.turnId, … })`.
+ */
 export type Model = (request: ModelRequest) => AsyncIterable<Part> | Iterable<Part> | Promise<readonly Part[]>;
 
-/** A tool: does what a call asks. It is a step: done once, however often its turn is resumed. */
+/** A tool does what a call asks. It is a step: done once, however often its turn is resumed. */
 export interface Tool extends ToolOptions {
   /**
-   * It may not ask in between: what it has done by then would be done again. `needsApproval` asks before. A result whose type
-   * is an interface is answered as `asJson(result)`.
+   * It must not ask a question while it runs, since what it has done by then would be done again; `needsApproval` asks
+   * beforehand. Return a result whose type is an interface as `asJson(result)`.
    */
   readonly run: (input: Json, context: { readonly call: ToolCallPart; readonly turn: AgentTurn }) => Promise<Json>;
   /**
-   * Asks somebody outside before the tool runs; the answer `true`, or `{ approved: true }`, lets it. Any other denies it, and
-   * the model is told the `reason` of such an answer, or the answer itself where it is a text.
+   * Asks somebody outside before the tool runs. The answer `true` or `{ approved: true }` lets it run. Any other answer denies
+   * it, and the model is told its `reason`, or the answer itself if that is text.
    */
   readonly needsApproval?: boolean | undefined;
 }
@@ -39,7 +42,7 @@ export interface Tool extends ToolOptions {
 export interface ModelAgentOptions {
   readonly model: Model;
   readonly tools?: { readonly [name: string]: Tool } | undefined;
-  /** Model calls of one turn; 32 when absent. */
+  /** The most model calls of one turn; 32 when absent. */
   readonly maxRounds?: number | undefined;
 }
 
@@ -48,9 +51,9 @@ const OPTIONS: Checks<ModelAgentOptions> = { model: callback, tools: anything, m
 const TOOL: Checks<Tool> = { ...REPEATABLE, message: anything, run: callback, needsApproval: flag };
 
 /**
- * An agent around a model and its tools: calls the model, runs the tools that it calls side by side, and goes on until it
- * calls none. Every call and every tool is a recorded step, so that it goes on wherever it was cut off. Throws
- * `invalid_value` for an option of itself or of a tool that is none: a misspelt `needsApproval` would ask nobody.
+ * An agent around a model and its tools: it calls the model, runs the tools that the model calls side by side, and repeats
+ * until the model calls none. Every model call and every tool is a recorded step, so the agent continues wherever it was cut
+ * off. Throws `invalid_value` for an unknown option of the agent or of a tool: a misspelt `needsApproval` would ask nobody.
  */
 export function modelAgent(options: ModelAgentOptions): Agent {
   assertModelAgent(options);

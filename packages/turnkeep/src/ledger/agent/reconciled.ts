@@ -1,6 +1,6 @@
 import { TurnkeepError } from '../../core/errors.ts';
 
-/** What was found out about a step of which nobody knew whether it was done; without a result it gave none. */
+/** What was found out about a step that may or may not have been done; without `result` it had none. */
 export type Reconciled<Result> =
   | { readonly done: true; readonly result?: Result | undefined }
   | { readonly done: false };

@@ -24,23 +24,23 @@ const TOGETHER = 64;
 
 /** How owners are watched. */
 export interface RecoverOptions {
-  /** How long a sign of life counts, in milliseconds: 30,000 by default. */
+  /** How long a sign of life counts, in milliseconds; 30,000 when absent. */
   readonly ttlMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
   /**
-   * What becomes of turns that were submitted, and that no attempt ever held: whoever works on one shows no sign of life.
-   * `report`, when absent, names them and leaves them as they are; `end` ends those to whose conversation nobody wrote for
-   * the time to live. Those of `run` are ended either way: it holds a turn at once.
+   * What to do with turns that were submitted and that no attempt ever held, since whoever works on one shows no sign of life.
+   * `report` (when absent) names them and leaves them as they are; `end` ends those whose conversation nobody wrote to for
+   * the time to live. Turns that `run` made are ended either way: it holds a turn at once.
    */
   readonly neverHeld?: 'report' | 'end' | undefined;
 }
 
-/** A turn that was found at work, and of whose owner nothing is seen. */
+/** A turn that was found at work without a sign of its owner. */
 export interface RecoveredTurn {
   readonly conversationId: ConversationId;
   readonly turnId: TurnId;
   readonly code: 'owner_lost' | 'never_held';
-  /** True where the turn has failed with the code; false where it is left to be resumed or stopped. */
+  /** True if the turn was failed with the code; false if it is left to be resumed or stopped. */
   readonly ended: boolean;
 }
 

@@ -22,30 +22,30 @@ import { persist } from './persist.ts';
 import { TurnRun } from './turn-run.ts';
 import type { Agent, Workplace } from './turn-run.ts';
 
-/** How a run works at its turn. */
+/** How a run works on its turn. */
 export interface ResumeOptions {
-  /** Which agent, for a person: `agent` when absent. */
+  /** The agent's name, for people; `agent` when absent. */
   readonly agent?: string | undefined;
   /**
-   * How long a sign of life counts, in milliseconds: 30,000 by default. Another process may take the turn over only after
-   * it has watched for so long; one of the same host that has ended is taken over at once.
+   * How long a sign of life counts, in milliseconds; 30,000 when absent. Another process takes the turn over only after it
+   * has watched for so long; from a process of the same host that has ended, at once.
    */
   readonly ttlMs?: number | undefined;
-  /** Stops the turn: `cancelled`, or `failed` where it is a deadline (`AbortSignal.timeout`). What was drafted is kept. */
+  /** Stops the turn: it is `cancelled`, or `failed` for a deadline (`AbortSignal.timeout`). What was drafted is kept. */
   readonly signal?: AbortSignal | undefined;
-  /** The caller's word on steps of which nobody knows whether they were done. */
+  /** The caller's decision on steps that may or may not have been done. */
   readonly settle?: { readonly [key: string]: StepSettle['outcome'] } | undefined;
-  /** Told at each boundary where a crash may cut the turn off: for tests of recovery. */
+  /** Called at each boundary where a crash may cut the turn off: for tests of recovery. */
   readonly atBoundary?: AtBoundary | undefined;
 }
 
 /** How a turn starts and is run. */
 export interface RunOptions extends ResumeOptions, Pick<WriteOptions, 'expect'> {
-  /** The turn's identity: its commit's, its operation's and its checkpoint's id. Sent again, the turn goes on. */
+  /** The turn's identity: the id of its commit, its operation and its checkpoint. Called again with it, the turn continues. */
   readonly idempotencyKey: string;
 }
 
-/** How a turn of an agent starts: as any other, under the key of its run. */
+/** How an agent's turn starts: like any other, under the key of its run. */
 export type AgentTurnStart = Omit<TurnSubmit, 'kind' | 'operationId' | 'whenBusy'>;
 
 const DEFAULT_TTL_MS = 30_000;

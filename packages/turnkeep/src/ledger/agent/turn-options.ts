@@ -8,35 +8,35 @@ import { anything, assertChecked, assertFits, callback, flag, list, oneOf, text 
 import type { Checks } from '../given.ts';
 import type { Reconciled } from './reconciled.ts';
 
-/** How a step may be repeated where nobody knows whether it was done, and what is recorded of it. */
+/** Whether a step may be repeated when nobody knows if it was done, and what is recorded of it. */
 export interface StepOptions<Result> {
   /** `safe`: it may be done again. `never` when absent. */
   readonly retry?: 'safe' | 'never' | undefined;
-  /** Looks up whether a step was done, and with what result; where it was not, it is done again. */
+  /** Looks up whether the step was done, and with what result; if it was not, it is done again. */
   readonly reconcile?: (() => Promise<Reconciled<Result>>) | undefined;
   readonly name?: string | undefined;
   readonly input?: Json | undefined;
 }
 
-/** As {@link StepOptions}; its name and input are the call's. */
+/** {@link StepOptions} without name and input, which are the call's. */
 export type ToolOptions = Omit<StepOptions<Json>, 'name' | 'input'> & {
-  /** Of the tool message. */
+  /** Notes of the tool message. */
   readonly message?: MessageNotes | undefined;
 };
 
-/** Parts as a model gives them: text and reasoning piece by piece or whole, a tool call as one part, whole. */
+/** Returns the parts of a model's answer: text and reasoning in pieces or whole, each tool call as one whole part. */
 export type ModelCall = (signal: AbortSignal) => AsyncIterable<Part> | Iterable<Part> | Promise<readonly Part[]>;
 
-/** What a model call used; it is counted for its turn. */
+/** What a model call used; it counts for the turn. */
 export type CallUsage = Omit<UsageRecord, 'kind' | 'turnId'>;
 
 /** What becomes of a model call's parts. */
 export interface ModelOptions {
-  /** Of the assistant's message. */
+  /** Notes of the assistant's message. */
   readonly message?: MessageNotes | undefined;
   /**
-   * Asked when the parts are there: what the call used, recorded in the commit of its message. Where it throws, or answers
-   * what cannot be kept, the message is recorded without it, and then the call throws that.
+   * Called when all parts have arrived; what it returns is recorded in the commit of the message. If it throws, or returns
+   * what cannot be stored, the message is recorded without it, and then the model call throws that error.
    */
   readonly usage?: (() => CallUsage | undefined) | undefined;
 }
@@ -44,16 +44,16 @@ export interface ModelOptions {
 /** How a turn ends. */
 export interface Completion {
   readonly messages?: readonly NewMessage[] | undefined;
-  /** What its last model call used: recorded with the answer, once. */
+  /** What the last model call used; recorded once, with the answer. */
   readonly usage?: CallUsage | undefined;
-  /** What the agent saw; where it is not so any more the answer is handed back with the error (`not_completed`). */
+  /** What the agent saw; if that has changed, the answer comes back with the error (`not_completed`). */
   readonly expect?: Expect | undefined;
 }
 
 /** How a turn is given up from within. */
 export interface Cancellation {
   readonly reason: string;
-  /** True to keep what was drafted as an incomplete message. */
+  /** Keeps what was drafted as an incomplete message. */
   readonly keepDraft?: boolean | undefined;
 }
 

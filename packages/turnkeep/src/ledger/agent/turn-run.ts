@@ -25,8 +25,8 @@ import { TurnWriter } from './turn-writer.ts';
 import { endKeeping } from './unfinished.ts';
 
 /**
- * What an agent does with a turn. It is called again from its start after a crash or an answer; see {@link AgentTurn}. The
- * messages that it answers complete the turn.
+ * What an agent does with a turn. After a crash or an answer it is called again from its start; see {@link AgentTurn}. The
+ * messages that it returns complete the turn.
  */
 export type Agent = (turn: AgentTurn) => Promise<readonly NewMessage[] | void>;
 
