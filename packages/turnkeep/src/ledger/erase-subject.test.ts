@@ -45,3 +45,32 @@ test('a person goes from what a fork still shares of a conversation that was era
     expect(messages.map(({ parts }) => parts)).toEqual([[], text('bob says')]);
   }
 });
+
+test('what a person answered, has waiting and is remembered for goes too, and nobody else’s', async () => {
+  const space = (await openLedger('memory:')).namespace('n');
+  const conversation = space.conversation('c');
+  const { turnId } = await conversation.submit({ prompt: text('may we?') });
+  await conversation.advance(turnId, 'running');
+  for (const by of ['alice', 'bob']) {
+    const asked = {
+      kind: 'interrupt.request',
+      interruptId: `asked ${by}`,
+      turnId,
+      type: 'input',
+      payload: null,
+    } as const;
+    await conversation.commit([asked]);
+    await space.answer(`asked ${by}`, { by, response: `${by} says yes` });
+    const author = { id: by, kind: 'human' } as const;
+    await conversation.inputs.enqueue({ inputId: `of ${by}`, prompt: text(`${by} waits`), author });
+    await conversation.memories.create({ memoryId: `by ${by}`, text: 'likes tea', author });
+    await conversation.memories.create({ memoryId: `about ${by}`, text: 'likes tea', subject: by });
+  }
+  await space.eraseSubject('alice', { idempotencyKey: 'k' });
+  const redacted = await conversation.interrupt('asked alice');
+  expect(redacted).toMatchObject({ status: 'answered' });
+  expect(redacted?.answer).toBeUndefined();
+  expect((await conversation.interrupt('asked bob'))?.answer).toMatchObject({ by: 'bob', response: 'bob says yes' });
+  expect((await conversation.inputs.waiting()).map(({ inputId }) => inputId)).toEqual(['of bob']);
+  expect((await space.memories.list()).map(({ memoryId }) => memoryId)).toEqual(['by bob', 'about bob']);
+});

@@ -47,6 +47,7 @@ test('what no living owner holds fails with its reason; what waits or lives is l
     'unstarted owner_lost true',
   ]);
   expect((await lost.checkpoints.get('lost op'))?.phase).toBe('failed');
+  expect(await lost.runRecord('lost run')).toMatchObject({ status: 'failed', reason: { code: 'owner_lost' } });
   expect((await unstarted.operation('unstarted op'))?.failure).toMatchObject({ code: 'owner_lost' });
   expect(await unstarted.openOperations()).toEqual([]);
   await expect(lost.resume(turnId, async () => undefined)).rejects.toMatchObject({
@@ -134,6 +135,25 @@ test('unfinished words of a lost owner are kept, also by whoever took its turn a
     expect(await said(conversation)).toEqual(['user: a question', 'assistant (incomplete): half']);
     expect(await ledger.backend.scratch.list('n')).toEqual([]);
   }
+});
+
+test('a call that was only drafted is named, not kept, and so is it that a draft was cut off', async () => {
+  const { ledger, space, conversation } = opened();
+  const turnId = await abandoned(conversation);
+  const parts = [
+    { type: 'text', text: 'I will look.' },
+    { type: 'tool_call', callId: 'x', name: 'look', input: {} },
+  ];
+  const draft = { epoch: 1, seq: 1, committed: 0, deltas: [{ seq: 1, parts }], truncated: true };
+  const place = { namespace: 'n', conversationId: 'c', key: `draft 1 ${turnId}` };
+  await ledger.backend.scratch.put(place, JSON.stringify(draft));
+  await space.recover(QUICK);
+  const { messages } = await conversation.page();
+  expect(messages.at(-1)).toMatchObject({
+    status: 'incomplete',
+    parts: [{ type: 'text', text: 'I will look.' }],
+    metadata: { unmadeCalls: ['x'], truncated: true },
+  });
 });
 
 test('a turn that was never held is stopped, and so is one that two stop at once', async () => {
