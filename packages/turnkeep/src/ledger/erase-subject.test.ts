@@ -74,3 +74,13 @@ test('what a person answered, has waiting and is remembered for goes too, and no
   expect((await conversation.inputs.waiting()).map(({ inputId }) => inputId)).toEqual(['of bob']);
   expect((await space.memories.list()).map(({ memoryId }) => memoryId)).toEqual(['by bob', 'about bob']);
 });
+
+test('however many messages a person wrote in a conversation, none is left', async () => {
+  const space = (await openLedger('memory:')).namespace('n');
+  const conversation = space.conversation('c');
+  const messages = Array.from({ length: 900 }, (_, at) => says(`m${at}`, at % 3 === 0 ? 'bob' : 'alice'));
+  await conversation.record({ origin: 'import', messages });
+  expect(await space.eraseSubject('alice', { idempotencyKey: 'k' })).toMatchObject({ messagesRedacted: 600 });
+  expect((await space.search('alice says')).hits).toEqual([]);
+  expect((await space.search('bob says', { limit: 1_000 })).hits).toHaveLength(300);
+});
