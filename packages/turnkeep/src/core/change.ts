@@ -29,8 +29,10 @@ export const TURN_STATES = [
   'failed',
   'cancelled',
 ] as const;
+/** Where a turn is. It moves forward only, may skip states, and ends in one of the last three; `waiting` may run again. */
 export type TurnState = (typeof TURN_STATES)[number];
 
+/** Why a turn stands beside others: it is the first, asks other words, or asks the same again. */
 export type SiblingReason = 'start' | 'edit' | 'regenerate';
 
 export const TASK_STATUSES = [
@@ -59,17 +61,19 @@ export interface ConversationFields {
   readonly busyScope?: 'conversation' | 'path' | undefined;
 }
 
+/** Creates the conversation, as its first change; `conversation_exists` otherwise. */
 export interface ConversationCreate extends ConversationFields {
   readonly kind: 'conversation.create';
   /** Where an imported conversation came from; a fork's origin is kept by `conversation.fork`. */
   readonly origin?: { readonly kind: 'import'; readonly tool: string; readonly source: string } | undefined;
 }
 
+/** Changes list fields, or how far a reader has read. */
 export interface ConversationUpdate extends ConversationFields {
   readonly kind: 'conversation.update';
   /**
-   * How far a reader has read; it never goes back. What they wrote themselves is not read by that: who wants it so says this
-   * after it, in its commit, with the sequence that it gets (`lastSequence + 1`, under `expect.version`).
+   * How far a reader has read; it never goes back. Writing a message does not mark it as read: to do so, put this after the
+   * message in its commit, with the sequence that the message will get (`lastSequence + 1`, under `expect.version`).
    */
   readonly readThrough?: { readonly reader: string; readonly sequence: number } | undefined;
 }
@@ -89,7 +93,7 @@ export interface MessageRedact {
   readonly kind: 'message.redact';
   readonly messageId: MessageId;
   readonly reason: string;
-  /** What readers see in its place. Only the conversation whose words they were may say so: a fork puts none in its source's. */
+  /** What readers see in its place. Only the conversation that owns the message may give one, not a fork that inherits it. */
   readonly replacement?: readonly Part[] | undefined;
 }
 
@@ -183,12 +187,13 @@ export interface TurnRecord {
   readonly origin: string;
 }
 
+/** Makes a turn the active leaf: one of its own, or the one that a fork was cut at. Requires `expect.graphRevision`. */
 export interface LeafSelect {
   readonly kind: 'leaf.select';
   readonly turnId: TurnId;
 }
 
-/** Ends an open operation, once. `failed` also fails its turn where that has not ended. */
+/** Ends an open operation, once. `failed` also fails its turn, if that has not ended. */
 export interface OperationResolve {
   readonly kind: 'operation.resolve';
   readonly operationId: OperationId;
@@ -197,7 +202,7 @@ export interface OperationResolve {
     | { readonly status: 'failed'; readonly code: string; readonly message: string };
 }
 
-/** Where a turn lives in a provider's own history. */
+/** Saves where a turn lives in a provider's own history. A `live` capture is never overwritten (`binding_live`). */
 export interface BindingSave {
   readonly kind: 'binding.save';
   readonly turnId: TurnId;
@@ -229,6 +234,7 @@ export interface RunEnd {
   readonly reason?: { readonly code: string; readonly message: string } | undefined;
 }
 
+/** Starts the first attempt at a turn, which then holds it: from then on the turn's moves and output need its fence. */
 export interface AttemptStart {
   readonly kind: 'attempt.start';
   readonly attempt?: AttemptId | undefined;
@@ -247,8 +253,8 @@ export interface AttemptTakeover {
 }
 
 /**
- * What may be done where a step was started and nobody recorded how it ended: never do it `again` by itself, always, or
- * after somebody looked up whether it was done.
+ * What may be done about a step that was started and whose end nobody recorded: never repeat it unasked, repeat it (`safe`),
+ * or repeat it once somebody has looked up that it was not done (`reconcile`).
  */
 export type StepRepeat = 'never' | 'safe' | 'reconcile';
 
@@ -325,6 +331,7 @@ export interface InterruptRedact {
 /** A part of a checkpoint's payload: JSON, or bytes in base64. */
 export type CheckpointPart = { readonly json: Json } | { readonly base64: string };
 
+/** Creates revision 0 of a checkpoint; `checkpoint_exists` otherwise. */
 export interface CheckpointCreate {
   readonly kind: 'checkpoint.create';
   readonly checkpointId?: CheckpointId | undefined;
@@ -365,6 +372,7 @@ interface OnPath {
   readonly turnId?: TurnId | undefined;
 }
 
+/** Creates a task and makes it the active one of its path; `active_task` while there is one. */
 export interface TaskCreate extends OnPath {
   readonly kind: 'task.create';
   readonly taskId?: TaskId | undefined;
@@ -374,7 +382,7 @@ export interface TaskCreate extends OnPath {
   readonly metadata?: Json | undefined;
 }
 
-/** Keeps the task's id and status. */
+/** Gives a task new words: absent keeps, `null` clears. Its id and status stay. */
 export interface TaskAmend extends OnPath {
   readonly kind: 'task.amend';
   readonly taskId: TaskId;
@@ -383,6 +391,7 @@ export interface TaskAmend extends OnPath {
   readonly metadata?: Json | undefined;
 }
 
+/** Moves a task along `TASK_TRANSITIONS`; `illegal_transition` otherwise. */
 export interface TaskTransition extends OnPath {
   readonly kind: 'task.transition';
   readonly taskId: TaskId;
@@ -401,6 +410,7 @@ export interface StateUpdate extends OnPath {
   readonly plan?: readonly Json[] | null | undefined;
 }
 
+/** Adds an open promise, constraint or decision. */
 export interface CommitmentAdd extends OnPath {
   readonly kind: 'commitment.add';
   readonly commitmentId?: CommitmentId | undefined;
@@ -412,11 +422,13 @@ export interface CommitmentAdd extends OnPath {
 /** Which commitment: one by id, or every open one whose content contains the text. */
 export type CommitmentSelector = { readonly commitmentId: CommitmentId } | { readonly matching: string };
 
+/** Fulfils open commitments; `no_commitment` if none fits. */
 export interface CommitmentResolve extends OnPath {
   readonly kind: 'commitment.resolve';
   readonly which: CommitmentSelector;
 }
 
+/** Expires open commitments; `no_commitment` if none fits. */
 export interface CommitmentExpire extends OnPath {
   readonly kind: 'commitment.expire';
   readonly which: CommitmentSelector;

@@ -1,7 +1,7 @@
 import type { AttemptId, MessageId, TaskId } from './ids.ts';
 import type { Json } from './json.ts';
 
-/** Opaque data of a provider, by provider name; handed back as it came. */
+/** A provider's own data, by provider name; given back as it came. */
 export type ProviderMetadata = { readonly [provider: string]: Json | undefined };
 
 interface PartBase {
@@ -9,6 +9,7 @@ interface PartBase {
   readonly providerMetadata?: ProviderMetadata | undefined;
 }
 
+/** Words. `citations` and `phase` are as their provider gave them. */
 export interface TextPart extends PartBase {
   readonly type: 'text';
   readonly text: string;
@@ -16,30 +17,33 @@ export interface TextPart extends PartBase {
   readonly phase?: string | undefined;
 }
 
+/** What a model thought; `signature` proves to its provider that the words are its own. */
 export interface ReasoningPart extends PartBase {
   readonly type: 'reasoning';
   readonly text: string;
   readonly signature?: string | undefined;
-  /** True where the provider withheld the words. */
+  /** True if the provider withheld the words. */
   readonly redacted?: boolean | undefined;
 }
 
+/** What a model said instead of an answer. */
 export interface RefusalPart extends PartBase {
   readonly type: 'refusal';
   readonly text: string;
 }
 
-/** A tool call: its input as JSON, or as raw text where the text must survive as it is (a 19-digit number, say). */
+/** A tool call. Its input is JSON, or raw text if the text must survive as it is (a 19-digit number, say). */
 export interface ToolCallPart extends PartBase {
   readonly type: 'tool_call';
   readonly callId: string;
   readonly name: string;
   readonly input?: Json | undefined;
   readonly inputText?: string | undefined;
+  /** `client` when absent. */
   readonly executedBy?: 'client' | 'provider' | undefined;
 }
 
-/** A tool result: `output` as one JSON value, or `content` as parts of its own, never both. */
+/** A tool result: `output`, one JSON value, or `content`, parts of its own, or neither; never both. */
 export interface ToolResultPart extends PartBase {
   readonly type: 'tool_result';
   readonly callId: string;
@@ -49,8 +53,10 @@ export interface ToolResultPart extends PartBase {
   readonly content?: readonly Part[] | undefined;
 }
 
+/** A file: an attachment of the namespace by its SHA-256 (64 hexadecimal digits), a URL, or a provider's own file. */
 export interface FilePart extends PartBase {
   readonly type: 'file';
+  /** As in `image/png`. */
   readonly mediaType: string;
   readonly name?: string | undefined;
   readonly source:
@@ -59,6 +65,7 @@ export interface FilePart extends PartBase {
     | { readonly providerFile: { readonly [provider: string]: string } };
 }
 
+/** Something that an answer is based on. */
 export interface SourcePart extends PartBase {
   readonly type: 'source';
   readonly sourceId: string;
@@ -67,6 +74,7 @@ export interface SourcePart extends PartBase {
   readonly mediaType?: string | undefined;
 }
 
+/** A JSON value of the application's own, with a name and, if it likes, a version of its schema. */
 export interface DataPart extends PartBase {
   readonly type: 'data';
   readonly name: string;
@@ -81,6 +89,7 @@ export interface OpaquePart extends PartBase {
   readonly value: Json;
 }
 
+/** One part of a message; `type` tells which. */
 export type Part =
   | TextPart
   | ReasoningPart
@@ -95,13 +104,14 @@ export type Part =
 export const ROLES = ['user', 'assistant', 'system', 'developer', 'tool'] as const;
 export type Role = (typeof ROLES)[number];
 
+/** Who said something: `eraseSubject` finds a person's messages by `id`. */
 export interface Author {
   readonly id: string;
   readonly kind: 'human' | 'agent' | 'system';
   readonly name?: string | undefined;
 }
 
-/** What a message says, whoever stores it: the part of a message that its record holds. */
+/** What a message says: the part of a message that its record holds. */
 export interface MessageContent {
   readonly role: Role;
   readonly parts: readonly Part[];
@@ -109,7 +119,7 @@ export interface MessageContent {
   /** `complete` when absent. */
   readonly status?: 'complete' | 'incomplete' | undefined;
   readonly finishReason?: string | undefined;
-  /** `all` when absent. */
+  /** Who is shown it: `all` when absent; contexts leave out what only the `user` sees. */
   readonly visibility?: 'all' | 'model' | 'user' | undefined;
   readonly metadata?: Json | undefined;
   /** The caller's own time text, kept as it is. */
@@ -118,7 +128,7 @@ export interface MessageContent {
   readonly taskId?: TaskId | undefined;
 }
 
-/** A message to append. Its id is minted from the commit's where none is given. */
+/** A message to append. Without an id, one is minted from the commit's. */
 export interface NewMessage extends MessageContent {
   readonly messageId?: MessageId | undefined;
 }
