@@ -9,8 +9,12 @@ function refusal(value: unknown): unknown {
   try {
     return parseJson(value, 'v');
   } catch (error) {
-    const { code, details } = error as { readonly code: string; readonly details: object };
-    return { code, ...details };
+    const { code, details, cause } = error as {
+      readonly code: string;
+      readonly details: object;
+      readonly cause: unknown;
+    };
+    return { code, cause, ...details };
   }
 }
 
@@ -35,6 +39,38 @@ describe('a value is JSON', () => {
     const foreign: unknown = runInNewContext('({ a: [1, { b: [] }] })');
     expect(parseJson(foreign, 'v')).toEqual({ a: [1, { b: [] }] });
     expect(refusal(runInNewContext('({ a: [new Map()] })'))).toMatchObject({ path: 'v.a[0]' });
+  });
+
+  test('or it is refused where reading it throws, with the path and with what was thrown', () => {
+    const thrown = new RangeError('not today');
+    const getter = (name: string) =>
+      Object.defineProperty({ a: 1 }, name, {
+        enumerable: true,
+        get() {
+          throw thrown;
+        },
+      });
+    const trap = (name: 'get' | 'ownKeys' | 'getPrototypeOf') =>
+      new Proxy(
+        { a: 1 },
+        {
+          [name]() {
+            throw thrown;
+          },
+        },
+      );
+    const cases: readonly (readonly [value: unknown, path: string])[] = [
+      [{ x: [1, getter('b c')] }, 'v.x[1]["b c"]'],
+      [[trap('get')], 'v[0].a'],
+      [{ x: trap('ownKeys') }, 'v.x'],
+      [trap('getPrototypeOf'), 'v'],
+    ];
+    for (const [value, path] of cases) {
+      expect(refusal(value)).toMatchObject({ code: 'invalid_value', path, cause: thrown });
+    }
+    const revoked = Proxy.revocable({}, {});
+    revoked.revoke();
+    expect(refusal({ x: revoked.proxy })).toMatchObject({ code: 'invalid_value', path: 'v.x' });
   });
 
   test('or it is refused, with the path of the part that is not', () => {

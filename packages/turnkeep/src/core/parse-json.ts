@@ -7,10 +7,28 @@ import { LIMITS } from './limits.ts';
  * An own copy of `value` as plain JSON, or `invalid_value` with the path of the part that is not JSON.
  * Key order and own `__proto__` keys are kept, `-0` becomes `0`, a property that holds `undefined` is left out.
  * Refused: `NaN`, infinities, `BigInt`, functions, symbols, class instances, holes, `undefined` and names in arrays,
- * cycles, and nesting deeper than `LIMITS.jsonDepth`.
+ * cycles, nesting deeper than `LIMITS.jsonDepth`, and what throws when it is read (`cause` is what it threw).
  */
 export function parseJson(value: unknown, path: string): Json {
-  return copy(value, { root: path, steps: [] });
+  const at: Place = { root: path, steps: [] };
+  try {
+    return copy(value, at);
+  } catch (error) {
+    if (error instanceof TurnkeepError) throw error;
+    throw unreadable(pathOf(at), error); // a getter or a proxy of the caller's
+  }
+}
+
+/** A refusal of what cannot be read: its own code threw. */
+export function unreadable(path: string, cause: unknown): TurnkeepError<'invalid_value'> {
+  return new TurnkeepError('invalid_value', { path, reason: 'reading it threw an error' }, { cause });
+}
+
+/** What is wrong with a value that is to be an object of fields; `undefined` where it is one. */
+export function objectProblem(value: unknown): string | undefined {
+  if (typeof value !== 'object' || value === null) return 'an object is asked for';
+  if (Array.isArray(value)) return 'an object is asked for, not a list';
+  return depthOfPrototypes(value) > 1 ? `an object is asked for, not an instance of ${className(value)}` : undefined;
 }
 
 /** Where a copy is at: its path is only written out for an error. */
@@ -30,9 +48,11 @@ function copy(value: unknown, at: Place): Json {
   return Array.isArray(value) ? copyArray(value, at) : copyObject(value, at);
 }
 
-function copyPart(value: unknown, at: Place, step: string | number): Json {
+/** `undefined` where the part holds that. */
+function copyPart(whole: object, at: Place, step: string | number): Json | undefined {
   at.steps.push(step);
-  const part = copy(value, at);
+  const value = (whole as Record<string | number, unknown>)[step];
+  const part = value === undefined ? undefined : copy(value, at);
   at.steps.pop();
   return part;
 }
@@ -45,7 +65,11 @@ function finite(value: number, at: Place): number {
 function copyArray(value: readonly unknown[], at: Place): Json {
   if (depthOfPrototypes(value) > 2) throw notInstance(value, at);
   const out: Json[] = [];
-  for (let index = 0; index < value.length; index++) out.push(copyPart(value[index], at, index));
+  for (let index = 0; index < value.length; index++) {
+    const part = copyPart(value, at, index);
+    if (part === undefined) throw notJson(within(at, index), 'undefined is not a JSON value');
+    out.push(part);
+  }
   // Without holes its names, as the match of a pattern has them, come behind its places.
   const named = Object.keys(value)[value.length];
   if (named !== undefined) throw notJson(within(at, named), 'a list has no members with names');
@@ -58,8 +82,8 @@ function copyObject(value: object, at: Place): Json {
   assertNoSymbols(value, at);
   const out: Record<string, Json> = {};
   for (const key of Object.keys(value)) {
-    const part = (value as Record<string, unknown>)[key];
-    if (part !== undefined) setOwn(out, key, copyPart(part, at, key));
+    const part = copyPart(value, at, key);
+    if (part !== undefined) setOwn(out, key, part);
   }
   return out;
 }
@@ -87,7 +111,7 @@ function className(value: object): string {
   return typeof named === 'string' && named !== '' ? named : 'a class';
 }
 
-function within({ root, steps }: Place, step: string): Place {
+function within({ root, steps }: Place, step: string | number): Place {
   return { root, steps: [...steps, step] };
 }
 
