@@ -1,5 +1,7 @@
+import { abortedBy } from '../core/abort.ts';
 import type { Commit } from '../core/change.ts';
-import { isTurnkeepError, TurnkeepError } from '../core/errors.ts';
+import { isTurnkeepError } from '../core/errors.ts';
+import type { TurnkeepError } from '../core/errors.ts';
 import type { ConversationId } from '../core/ids.ts';
 import type { Message } from '../core/read/message.ts';
 import type { Receipt } from '../core/receipt.ts';
@@ -67,7 +69,7 @@ function isOfThePlan(error: TurnkeepError): boolean {
 
 /** Throws `aborted` where the caller has given up. */
 export function assertGoesOn(signal: AbortSignal | undefined): void {
-  if (signal?.aborted) throw new TurnkeepError('aborted', { reason: String(signal.reason) });
+  if (signal?.aborted) throw abortedBy(signal);
 }
 
 /** The commit with the expectation that failed set to what the store found. */

@@ -1,3 +1,4 @@
+import { abortedBy } from '../core/abort.ts';
 import type { Envelope } from '../core/backend.ts';
 import { TurnkeepError } from '../core/errors.ts';
 import { LIMITS } from '../core/limits.ts';
@@ -94,7 +95,7 @@ export class CommitQueue {
       if (group.length >= GROUP_COMMITS || length > GROUP_LENGTH) break;
       taken += 1;
       if (waiting.signal?.aborted === true) {
-        waiting.settle(new TurnkeepError('aborted', { reason: String(waiting.signal.reason) }));
+        waiting.settle(abortedBy(waiting.signal));
         continue;
       }
       group.push(waiting);

@@ -11,6 +11,7 @@ import type {
   Traits,
   WriteSet,
 } from '../core/backend.ts';
+import { abortedBy } from '../core/abort.ts';
 import { collectErased } from '../core/collect.ts';
 import type { Sha256 } from '../core/digest.ts';
 import type { Finding } from '../core/finding.ts';
@@ -384,7 +385,7 @@ export class JournalBackend implements Backend {
 
   #assertOpen(signal?: AbortSignal): void {
     if (this.#closing) throw new TurnkeepError('closed', { what: 'the store' });
-    if (signal?.aborted) throw new TurnkeepError('aborted', { reason: String(signal.reason) });
+    if (signal?.aborted) throw abortedBy(signal);
   }
 }
 

@@ -1,5 +1,5 @@
+import { abortedBy } from '../core/abort.ts';
 import type { StoreFault } from '../core/backend.ts';
-import { TurnkeepError } from '../core/errors.ts';
 import { othersTurn } from '../platform/timers.ts';
 import { ArchiveFile } from './log/archive-file.ts';
 import { INDEX } from './index/index-keys.ts';
@@ -39,7 +39,7 @@ export async function verifyFiles(
 }
 
 function assertWanted(signal: AbortSignal | undefined): void {
-  if (signal?.aborted) throw new TurnkeepError('aborted', { reason: String(signal.reason) });
+  if (signal?.aborted) throw abortedBy(signal);
 }
 
 function fault(kind: string, place: string, reason: string): StoreFault {

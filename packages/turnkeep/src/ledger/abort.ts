@@ -1,4 +1,4 @@
-import { TurnkeepError } from '../core/errors.ts';
+import { abortedBy } from '../core/abort.ts';
 
 /** Throws `aborted` where the caller gave up. */
 export function assertNotAborted(signal: AbortSignal | undefined): void {
@@ -19,8 +19,4 @@ export async function orAborted<Answer>(answer: Promise<Answer>, signal: AbortSi
   } finally {
     signal.removeEventListener('abort', giveUp);
   }
-}
-
-function abortedBy(signal: AbortSignal): TurnkeepError<'aborted'> {
-  return new TurnkeepError('aborted', { reason: String(signal.reason) });
 }

@@ -1,3 +1,4 @@
+import { abortedBy } from '../core/abort.ts';
 import { decide } from '../core/decide.ts';
 import { compareKeys } from '../core/backend.ts';
 import type {
@@ -173,6 +174,6 @@ export class MemoryBackend implements Backend {
 
   #assertOpen(signal?: AbortSignal): void {
     if (this.#closed) throw new TurnkeepError('closed', { what: 'the store' });
-    if (signal?.aborted) throw new TurnkeepError('aborted', { reason: String(signal.reason) });
+    if (signal?.aborted) throw abortedBy(signal);
   }
 }

@@ -1,5 +1,6 @@
+import { abortedBy } from '../core/abort.ts';
 import type { StoreFault } from '../core/backend.ts';
-import { isTurnkeepError, TurnkeepError } from '../core/errors.ts';
+import { isTurnkeepError } from '../core/errors.ts';
 import type { NamespaceId } from '../core/ids.ts';
 import type { Session, SqlRow } from './driver/driver.ts';
 import { storedHead } from './commit/loader.ts';
@@ -27,7 +28,7 @@ export async function namespacesOf(store: Store): Promise<readonly NamespaceId[]
 export async function checkStore(store: Store, signal?: AbortSignal): Promise<readonly StoreFault[]> {
   const faults: StoreFault[] = [];
   for (const namespace of await namespacesOf(store)) {
-    if (signal?.aborted) throw new TurnkeepError('aborted', { reason: String(signal.reason) });
+    if (signal?.aborted) throw abortedBy(signal);
     faults.push(...(await checkNamespace(store, namespace)));
   }
   return faults;

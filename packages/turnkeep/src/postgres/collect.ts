@@ -1,6 +1,7 @@
+import { abortedBy } from '../core/abort.ts';
 import { collectErased } from '../core/collect.ts';
 import type { WriteSet } from '../core/backend.ts';
-import { isTurnkeepError, TurnkeepError } from '../core/errors.ts';
+import { isTurnkeepError } from '../core/errors.ts';
 import type { ConversationId } from '../core/ids.ts';
 import { Overlay } from '../core/overlay.ts';
 import { SHELVES } from '../core/shelf.ts';
@@ -38,7 +39,7 @@ interface Step {
 export async function collectNamespace(store: Store, namespace: string, signal?: AbortSignal): Promise<number> {
   let removed = 0;
   for (let after: string | undefined = ''; after !== undefined;) {
-    if (signal?.aborted) throw new TurnkeepError('aborted', { reason: String(signal.reason) });
+    if (signal?.aborted) throw abortedBy(signal);
     const from: string = after;
     const step: Step = await inSession(store, async (session) => collectStep(store, session, namespace, from));
     removed += step.rows;

@@ -11,6 +11,7 @@ import type {
   StoreFault,
   Traits,
 } from '../core/backend.ts';
+import { abortedBy } from '../core/abort.ts';
 import type { Finding } from '../core/finding.ts';
 import { TurnkeepError } from '../core/errors.ts';
 import type { NamespaceId } from '../core/ids.ts';
@@ -186,6 +187,6 @@ export class PostgresBackend implements Backend {
 
   #assertOpen(signal?: AbortSignal): void {
     if (this.#closing) throw new TurnkeepError('closed', { what: 'the store' });
-    if (signal?.aborted) throw new TurnkeepError('aborted', { reason: String(signal.reason) });
+    if (signal?.aborted) throw abortedBy(signal);
   }
 }

@@ -1,4 +1,4 @@
-import { TurnkeepError } from '../core/errors.ts';
+import { abortedBy } from '../core/abort.ts';
 import { namespacesOf } from './check.ts';
 import { placeCommits } from './feed.ts';
 import { foldCommits } from './search/search-index.ts';
@@ -12,7 +12,7 @@ import type { Store } from './store.ts';
 export async function rebuildStore(store: Store, isIndexed: boolean, signal?: AbortSignal): Promise<void> {
   const { schema } = store;
   for (const namespace of await namespacesOf(store)) {
-    if (signal?.aborted) throw new TurnkeepError('aborted', { reason: String(signal.reason) });
+    if (signal?.aborted) throw abortedBy(signal);
     await inSession(store, async (session) => {
       await session.run([
         begin(),

@@ -1,6 +1,7 @@
+import { abortedBy } from '../../core/abort.ts';
 import type { CoolOptions } from '../../core/backend.ts';
 import { coolBound } from '../../core/cool.ts';
-import { TurnkeepError, isTurnkeepError } from '../../core/errors.ts';
+import { isTurnkeepError } from '../../core/errors.ts';
 import { fieldOf } from '../../core/event.ts';
 import type { ConversationId, NamespaceId } from '../../core/ids.ts';
 import type { Receipt } from '../../core/receipt.ts';
@@ -70,7 +71,7 @@ export class Cooler {
     }
     let moved = 0;
     for (const segment of [...segments].sort((left, right) => left - right)) {
-      if (signal?.aborted) throw new TurnkeepError('aborted', { reason: String(signal.reason) });
+      if (signal?.aborted) throw abortedBy(signal);
       moved += await this.#archive(segment, (one) => (one.namespace === namespace ? bounds.of(one) : 0));
       onProgress?.(moved);
     }

@@ -3,7 +3,8 @@ import { isTurnkeepError, TurnkeepError } from '../../core/errors.ts';
 import type { TurnId } from '../../core/ids.ts';
 import type { Fence } from '../../core/message.ts';
 import type { ConversationAccess } from '../conversation-access.ts';
-import { abortSignal, anything, assertChecked, assertFits, assertObject, callback, text } from '../given.ts';
+import { assertNotAborted } from '../abort.ts';
+import { abortSignal, anything, assertChecked, assertFits, callback, text, withFields } from '../given.ts';
 import type { Checks } from '../given.ts';
 import { contextOf } from './context.ts';
 import type { ContextAnswer, SummaryRequired } from './context.ts';
@@ -34,21 +35,22 @@ export async function summarized(
   summarizer: Summarizer,
   options: SummarizeOptions = {},
 ): Promise<ContextAnswer> {
-  assertObject(policy, 'policy');
+  const own = withFields(policy, 'policy', {});
   assertFits(summarizer, callback, 'summarizer');
   assertChecked(options, SUMMARIZE);
-  const asking: ContextPolicy = { ...policy, whenFull: 'summarize' };
+  const asking: ContextPolicy = { ...own, whenFull: 'summarize' };
   const { passes = 8, signal, fence } = options;
   if (!Number.isSafeInteger(passes) || passes < 1) {
     throw new TurnkeepError('invalid_value', { path: 'options.passes', reason: 'a whole number from 1 on' });
   }
+  assertNotAborted(signal);
   let answer = await contextOf(access, asking);
   for (let pass = 0; pass < passes && answer.status === 'summary_required'; pass++) {
-    if (signal?.aborted) throw new TurnkeepError('aborted', { reason: 'the caller gave up' });
+    assertNotAborted(signal);
     const words = await summarizer(answer, signal);
     assertFits(words, text, 'summarizer');
-    await assertShort(words, answer, policy);
-    await commitSummary(access, { answer, text: words, leaf: policy.leaf, fence });
+    await assertShort(words, answer, own);
+    await commitSummary(access, { answer, text: words, leaf: own.leaf, fence });
     answer = await contextOf(access, asking);
   }
   return answer;

@@ -1,3 +1,4 @@
+import { reasonOf } from '../../core/abort.ts';
 import type { Envelope } from '../../core/backend.ts';
 import { TurnkeepError } from '../../core/errors.ts';
 import { LIMITS } from '../../core/limits.ts';
@@ -28,7 +29,7 @@ export class CommitQueue {
     if (this.#count >= LIMITS.queuedCommits) throw new TurnkeepError('overloaded', { queued: this.#count });
     const job = new WaitingCommit(envelope);
     const lane = this.#lane(envelope.commit.namespace);
-    const abort = (): void => lane.withdraw(job, String(signal?.reason));
+    const abort = (): void => lane.withdraw(job, reasonOf(signal));
     signal?.addEventListener('abort', abort);
     this.#count += 1;
     lane.push(job);

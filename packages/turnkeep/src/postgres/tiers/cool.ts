@@ -1,8 +1,9 @@
 import { packBlock, packBlockAside } from '../../archive/block.ts';
+import { abortedBy } from '../../core/abort.ts';
 import type { CoolOptions } from '../../core/backend.ts';
 import { nextToCool } from '../../core/cool.ts';
 import type { CoolingPolicy } from '../../core/cool.ts';
-import { isTurnkeepError, TurnkeepError } from '../../core/errors.ts';
+import { isTurnkeepError } from '../../core/errors.ts';
 import type { ConversationId } from '../../core/ids.ts';
 import type { LogRecord } from '../../core/log.ts';
 import type { Ask } from '../commit/ask.ts';
@@ -60,7 +61,7 @@ export async function coolNamespace(
       }
       await coolOrAsItIs(() => packAllRows(store, namespace, id, signal));
       async function cool() {
-        if (signal?.aborted) throw new TurnkeepError('aborted', { reason: String(signal.reason) });
+        if (signal?.aborted) throw abortedBy(signal);
         return coolOrAsItIs(() => coolBlock(store, namespace, id, { hotMessages, rest: 'cools' }));
       }
     }
@@ -177,7 +178,7 @@ function isSame(log: LogRecord, found: LogRecord | undefined): boolean {
  */
 export async function cleanBlocks(store: Store, namespace: string, signal?: AbortSignal): Promise<void> {
   for (let after: BlockPlace | undefined = BEFORE_ALL; after;) {
-    if (signal?.aborted) throw new TurnkeepError('aborted', { reason: String(signal.reason) });
+    if (signal?.aborted) throw abortedBy(signal);
     const from: BlockPlace = after;
     after = await inSession(store, (session) => cleanBlock(store, session, namespace, from));
   }

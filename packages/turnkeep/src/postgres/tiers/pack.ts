@@ -1,4 +1,4 @@
-import { TurnkeepError } from '../../core/errors.ts';
+import { abortedBy } from '../../core/abort.ts';
 import type { ConversationId } from '../../core/ids.ts';
 import { TABLES } from '../../core/keys.ts';
 import type { Session, Statement } from '../driver/driver.ts';
@@ -90,7 +90,7 @@ export async function packAllRows(
   signal?: AbortSignal,
 ): Promise<void> {
   for (let after: string | undefined = ''; after !== undefined;) {
-    if (signal?.aborted) throw new TurnkeepError('aborted', { reason: String(signal.reason) });
+    if (signal?.aborted) throw abortedBy(signal);
     after = await packRows(store, namespace, id, after);
   }
 }

@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import { abortedBy } from '../../core/abort.ts';
 import type { CoolOptions, SearchCandidates, SearchQuery, StoreFault } from '../../core/backend.ts';
 import { TurnkeepError } from '../../core/errors.ts';
 import { threadOptions } from '../../platform/thread-options.ts';
@@ -104,7 +105,7 @@ export class ServiceClient {
     const id = this.#next++;
     const abort = () => {
       this.#post({ kind: 'cancel', id });
-      this.#settle(id)?.reject(new TurnkeepError('aborted', { reason: String(signal?.reason) }));
+      this.#settle(id)?.reject(abortedBy(signal));
     };
     signal?.addEventListener('abort', abort, { once: true });
     try {

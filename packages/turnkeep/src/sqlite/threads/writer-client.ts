@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import { abortedBy } from '../../core/abort.ts';
 import type { Envelope } from '../../core/backend.ts';
 import { errorFromData, TurnkeepError } from '../../core/errors.ts';
 import { LIMITS } from '../../core/limits.ts';
@@ -235,7 +236,7 @@ export class WriterClient {
       return;
     }
     this.#outbox.splice(at, 1);
-    this.#take(job)?.reject(new TurnkeepError('aborted', { reason: String(signal?.reason) }));
+    this.#take(job)?.reject(abortedBy(signal));
   }
 
   #flush(): void {
