@@ -7,7 +7,8 @@ import type { Receipt } from '../core/receipt.ts';
 import { eventOf } from './receipt-event.ts';
 import type { WriteOptions } from './access.ts';
 import type { ConversationAccess } from './conversation-access.ts';
-import { assertList } from './list.ts';
+import { ownList } from './list.ts';
+import { assertFits, count, withFields } from './given.ts';
 
 /** The resumable states of agents in a conversation. */
 export class Checkpoints {
@@ -22,7 +23,10 @@ export class Checkpoints {
     checkpoint: Omit<CheckpointCreate, 'kind'>,
     options?: WriteOptions,
   ): Promise<Receipt & { readonly checkpointId: CheckpointId }> {
-    const receipt = await this.#access.write([{ ...checkpoint, kind: 'checkpoint.create' }], options);
+    const receipt = await this.#access.write(
+      [withFields(checkpoint, 'checkpoint', { kind: 'checkpoint.create' })],
+      options,
+    );
     return { ...receipt, checkpointId: eventOf(receipt, 'checkpoint.create').checkpointId };
   }
 
@@ -32,7 +36,10 @@ export class Checkpoints {
     next: Omit<CheckpointAdvance, 'kind' | 'checkpointId'>,
     options?: WriteOptions,
   ): Promise<Receipt & { readonly revision: number }> {
-    const receipt = await this.#access.write([{ ...next, kind: 'checkpoint.advance', checkpointId }], options);
+    const receipt = await this.#access.write(
+      [withFields(next, 'next', { kind: 'checkpoint.advance', checkpointId })],
+      options,
+    );
     return { ...receipt, revision: eventOf(receipt, 'checkpoint.advance').revision };
   }
 
@@ -43,20 +50,22 @@ export class Checkpoints {
     writes: readonly Omit<CheckpointWrite, 'kind' | 'checkpointId' | 'revision'>[],
     options?: WriteOptions,
   ): Promise<Receipt> {
-    assertList(writes, 'writes');
-    const changes = writes.map((write) => ({ ...write, kind: 'checkpoint.write' as const, checkpointId, revision }));
+    const said = { kind: 'checkpoint.write' as const, checkpointId, revision };
+    const changes = ownList(writes, 'writes').map((write, at) => withFields(write, `writes[${at}]`, said));
     return this.#access.write(changes, options);
   }
 
   /** A revision, whole: the newest, or the one that is named. Every digest is checked. */
   async get(checkpointId: CheckpointId, revision?: number): Promise<Checkpoint | undefined> {
     assertId(checkpointId, 'checkpointId');
+    if (revision !== undefined) assertFits(revision, count, 'revision');
     return this.#access.view(({ tree, bodies }) => readCheckpoint(tree, bodies, checkpointId, revision));
   }
 
   /** The pending writes beside a revision, by task path, task and index. */
   async pendingWrites(checkpointId: CheckpointId, revision: number): Promise<readonly PendingWrite[]> {
     assertId(checkpointId, 'checkpointId');
+    assertFits(revision, count, 'revision');
     return this.#access.view(({ tree, bodies }) => readPendingWrites(tree, bodies, checkpointId, revision));
   }
 }

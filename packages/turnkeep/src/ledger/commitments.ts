@@ -6,7 +6,8 @@ import type { Receipt } from '../core/receipt.ts';
 import { eventOf } from './receipt-event.ts';
 import type { WriteOptions } from './access.ts';
 import type { ConversationAccess } from './conversation-access.ts';
-import { oneOf, text } from './given.ts';
+import { assertWriteOptions } from './access.ts';
+import { assertChecked, oneOf, text, withFields } from './given.ts';
 import type { Checks } from './given.ts';
 import { pathOf, PATH } from './path-reads.ts';
 import type { PathOptions } from './path-reads.ts';
@@ -31,25 +32,30 @@ export class Commitments {
     commitment: Omit<CommitmentAdd, 'kind'>,
     options?: WriteOptions,
   ): Promise<Receipt & { readonly commitmentId: CommitmentId }> {
-    const receipt = await this.#access.write([{ ...commitment, kind: 'commitment.add' }], options);
+    const receipt = await this.#access.write(
+      [withFields(commitment, 'commitment', { kind: 'commitment.add' })],
+      options,
+    );
     return { ...receipt, commitmentId: eventOf(receipt, 'commitment.add').commitmentId };
   }
 
   /** Fulfils one commitment, or every open one whose content contains a text; answers which. */
   async resolve(
     which: CommitmentSelector,
-    options?: WriteOptions & { readonly turnId?: TurnId | undefined },
+    options: WriteOptions & { readonly turnId?: TurnId | undefined } = {},
   ): Promise<readonly CommitmentId[]> {
-    const receipt = await this.#access.write([{ kind: 'commitment.resolve', which, turnId: options?.turnId }], options);
+    assertWriteOptions(options);
+    const receipt = await this.#access.write([{ kind: 'commitment.resolve', which, turnId: options.turnId }], options);
     return eventOf(receipt, 'commitment.resolve').commitmentIds;
   }
 
   /** Expires one commitment, or every open one whose content contains a text; answers which. */
   async expire(
     which: CommitmentSelector,
-    options?: WriteOptions & { readonly turnId?: TurnId | undefined },
+    options: WriteOptions & { readonly turnId?: TurnId | undefined } = {},
   ): Promise<readonly CommitmentId[]> {
-    const receipt = await this.#access.write([{ kind: 'commitment.expire', which, turnId: options?.turnId }], options);
+    assertWriteOptions(options);
+    const receipt = await this.#access.write([{ kind: 'commitment.expire', which, turnId: options.turnId }], options);
     return eventOf(receipt, 'commitment.expire').commitmentIds;
   }
 
@@ -66,6 +72,7 @@ export class Commitments {
 
   /** What is promised and not yet done. */
   async openLoops(options: PathOptions = {}): Promise<readonly Commitment[]> {
+    assertChecked(options, PATH);
     return this.list({ ...options, status: 'open' });
   }
 
@@ -80,6 +87,7 @@ export class Commitments {
   }
 
   async #fulfilled(type: 'constraint' | 'decision', options: PathOptions): Promise<readonly string[]> {
+    assertChecked(options, PATH);
     const found = await this.list({ ...options, status: 'fulfilled', type });
     return found.map((one) => withoutPrefix(one.content.trim(), type));
   }

@@ -61,7 +61,7 @@ import { parentBeside } from './edits.ts';
 import type { Edit, Regeneration, StartingTurn } from './edits.ts';
 import { Inputs, submissionOf, submittedTurn } from './inputs.ts';
 import type { QueuedInput, SubmittedTurn } from './inputs.ts';
-import { assertList } from './list.ts';
+import { ownList } from './list.ts';
 import { ConversationMemories } from './memories.ts';
 import { Operator } from './operator/operator.ts';
 import type { OperatorSettings } from './operator/operator.ts';
@@ -88,7 +88,7 @@ import type { SubAgent } from './sub-agents.ts';
 import { ConversationUsage } from './usage.ts';
 import { watchConversation } from './watch.ts';
 import type { ConversationEvent, WatchOptions } from './watch.ts';
-import { assertChecked, assertObject } from './given.ts';
+import { assertChecked, withFields } from './given.ts';
 
 /**
  * One conversation. A method that writes is one commit; a method that reads is one consistent snapshot. The handle holds
@@ -124,12 +124,12 @@ export class Conversation {
 
   /** Creates the conversation with its list fields; any other first commit creates it too. */
   async create(fields: Omit<ConversationCreate, 'kind'> = {}, options?: WriteOptions): Promise<Receipt> {
-    return this.commit([{ ...fields, kind: 'conversation.create' }], options);
+    return this.commit([withFields(fields, 'fields', { kind: 'conversation.create' })], options);
   }
 
   /** Changes list fields, or how far a reader has read. */
   async update(fields: Omit<ConversationUpdate, 'kind'>, options?: WriteOptions): Promise<Receipt> {
-    return this.commit([{ ...fields, kind: 'conversation.update' }], options);
+    return this.commit([withFields(fields, 'fields', { kind: 'conversation.update' })], options);
   }
 
   /**
@@ -172,8 +172,9 @@ export class Conversation {
   async submit(turn: StartingTurn, options?: WriteOptions): Promise<SubmittedTurn>;
   async submit(turn: Omit<TurnSubmit, 'kind'>, options?: WriteOptions): Promise<SubmittedTurn | QueuedInput>;
   async submit(turn: Omit<TurnSubmit, 'kind'>, options?: WriteOptions): Promise<SubmittedTurn | QueuedInput> {
-    const receipt = await writeAndCancelBelow(this.#access, [{ ...turn, kind: 'turn.submit' }], options);
-    const mayWait = turn.whenBusy === 'enqueue' || turn.whenBusy === 'steer';
+    const submit = withFields(turn, 'turn', { kind: 'turn.submit' });
+    const receipt = await writeAndCancelBelow(this.#access, [submit], options);
+    const mayWait = submit.whenBusy === 'enqueue' || submit.whenBusy === 'steer';
     return mayWait ? submissionOf(receipt) : submittedTurn(receipt);
   }
 
@@ -183,14 +184,16 @@ export class Conversation {
    */
   async edit(turnId: TurnId, turn: Edit, options: WriteOptions): Promise<SubmittedTurn> {
     assertId(turnId, 'turnId');
-    return this.submit({ ...turn, parent: await parentBeside(this.#access, turnId, turn) }, options);
+    const own = withFields(turn, 'turn', {});
+    return this.submit({ ...own, parent: await parentBeside(this.#access, turnId, own) }, options);
   }
 
   /** Like {@link edit}, but asks the turn's own words again. */
   async regenerate(turnId: TurnId, turn: Regeneration, options: WriteOptions): Promise<SubmittedTurn> {
     assertId(turnId, 'turnId');
-    const parent = await parentBeside(this.#access, turnId, turn);
-    return this.submit({ ...turn, parent, samePromptAs: turnId }, options);
+    const own = withFields(turn, 'turn', {});
+    const parent = await parentBeside(this.#access, turnId, own);
+    return this.submit({ ...own, parent, samePromptAs: turnId }, options);
   }
 
   /** A completed turn with its messages, in one commit. */
@@ -198,11 +201,9 @@ export class Conversation {
     turn: Omit<TurnRecord, 'kind'> & { readonly messages: readonly NewMessage[] },
     options?: WriteOptions,
   ): Promise<Receipt & { readonly turnId: TurnId }> {
-    assertObject(turn, 'turn');
-    const { messages, ...rest } = turn;
-    assertList(messages, 'messages');
-    const appends = messages.map((message) => ({ kind: 'message.append' as const, message }));
-    const receipt = await this.commit([{ ...rest, kind: 'turn.record' }, ...appends], options);
+    const { messages, ...record } = withFields(turn, 'turn', { kind: 'turn.record' as const });
+    const appends = ownList(messages, 'messages').map((message) => ({ kind: 'message.append' as const, message }));
+    const receipt = await this.commit([record, ...appends], options);
     return { ...receipt, turnId: eventOf(receipt, 'turn.record').turnId };
   }
 
@@ -227,17 +228,17 @@ export class Conversation {
 
   /** Saves where a turn lives in a provider's history, one binding for each; a `live` one is never overwritten (`binding_live`). */
   async saveBinding(binding: Omit<BindingSave, 'kind'>, options?: WriteOptions): Promise<Receipt> {
-    return this.commit([{ ...binding, kind: 'binding.save' }], options);
+    return this.commit([withFields(binding, 'binding', { kind: 'binding.save' })], options);
   }
 
   /** Updates working state: absent keeps, `null` clears, a value replaces. */
   async updateState(fields: Omit<StateUpdate, 'kind'>, options?: WriteOptions): Promise<Receipt> {
-    return this.commit([{ ...fields, kind: 'state.update' }], options);
+    return this.commit([withFields(fields, 'fields', { kind: 'state.update' })], options);
   }
 
   /** Commits a summary that covers more of the path than the last; `expect.transcript` says what it was made from. */
   async commitSummary(summary: Omit<SummaryCommit, 'kind'>, options: WriteOptions): Promise<Receipt> {
-    return this.commit([{ ...summary, kind: 'summary.commit' }], options);
+    return this.commit([withFields(summary, 'summary', { kind: 'summary.commit' })], options);
   }
 
   /** Removes a message's words everywhere the message is shared. */
@@ -246,7 +247,7 @@ export class Conversation {
     how: { readonly reason: string; readonly replacement?: readonly Part[] | undefined },
     options?: WriteOptions,
   ): Promise<Receipt> {
-    return this.commit([{ ...how, kind: 'message.redact', messageId }], options);
+    return this.commit([withFields(how, 'how', { kind: 'message.redact', messageId })], options);
   }
 
   /** Forks this conversation after a message, which the fork includes. The cost does not grow with the conversation. */
@@ -255,10 +256,12 @@ export class Conversation {
     to: { readonly conversationId: ConversationId } & Omit<ConversationUpdate, 'kind' | 'readThrough'>,
     options?: WriteOptions,
   ): Promise<Conversation> {
-    assertObject(to, 'to');
-    const { conversationId, ...fields } = to;
+    const { conversationId, ...cut } = withFields(to, 'to', {
+      kind: 'conversation.fork' as const,
+      source: this.id,
+      at,
+    });
     const { access, namespace } = this.#access;
-    const cut = { ...fields, kind: 'conversation.fork', source: this.id, at } as const;
     await access.write(namespace, conversationId, [cut], options);
     return new Conversation(access, namespace, conversationId);
   }
@@ -276,15 +279,15 @@ export class Conversation {
     },
     options: WriteOptions = {},
   ): Promise<Conversation> {
-    assertObject(under, 'under');
     assertWriteOptions(options);
-    const { turnId, callId, conversationId: given, ...rest } = under;
+    const said = withFields(under, 'under', { kind: 'conversation.spawn' as const });
+    const { turnId, callId, conversationId: given, ...spawn } = said;
     const { access, namespace } = this.#access;
     const { sha256, now } = access.surroundings;
     const idempotencyKey = options.idempotencyKey ?? access.mintCommitId(now());
     const id = given ?? derivedId('sub', `${this.id} ${idempotencyKey}`, 0, sha256);
     const parent = { conversationId: this.id, turnId, callId };
-    await access.write(namespace, id, [{ ...rest, kind: 'conversation.spawn', parent }], {
+    await access.write(namespace, id, [{ ...spawn, parent }], {
       ...options,
       idempotencyKey,
     });
@@ -299,7 +302,7 @@ export class Conversation {
 
   /** Erases the conversation and those of its sub-agents; what living forks share stays. Maintenance removes the rest. */
   async erase(how: { readonly reason?: string | undefined } = {}, options?: WriteOptions): Promise<Receipt> {
-    return this.commit([{ ...how, kind: 'conversation.erase' }], options);
+    return this.commit([withFields(how, 'how', { kind: 'conversation.erase' })], options);
   }
 
   // ---- Agents

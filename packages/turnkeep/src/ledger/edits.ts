@@ -4,7 +4,6 @@ import type { TurnId } from '../core/ids.ts';
 import { memberPath } from '../core/json.ts';
 import type { Part } from '../core/message.ts';
 import { graphTurnOf, parentOf } from '../core/read/graph.ts';
-import { assertObject } from './given.ts';
 import type { ConversationAccess } from './conversation-access.ts';
 
 /** A submit that starts a turn or is refused. */
@@ -25,7 +24,6 @@ const OF_THE_TURN_BEFORE = ['parent', 'samePromptAs'] as const;
  * such turn; `invalid_value` where `given`, what the caller says of the new turn, says it too.
  */
 export async function parentBeside(access: ConversationAccess, turnId: TurnId, given: object): Promise<Parent> {
-  assertObject(given, 'turn');
   for (const field of OF_THE_TURN_BEFORE) {
     if ((given as { readonly [name: string]: unknown })[field] === undefined) continue;
     const reason = 'it follows from the turn that is named first';

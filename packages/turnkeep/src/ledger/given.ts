@@ -2,6 +2,7 @@ import { TurnkeepError } from '../core/errors.ts';
 import { idProblem } from '../core/ids.ts';
 import { memberPath } from '../core/json.ts';
 import { LIMITS } from '../core/limits.ts';
+import { objectProblem, unreadable } from '../core/parse-json.ts';
 
 /** What is wrong with a value; `undefined` where it fits. */
 export type Check = (value: unknown) => string | undefined;
@@ -11,6 +12,8 @@ export type Checks<Options> = { readonly [Name in keyof Options]-?: Check };
 
 /** A value that is checked where it is used, with an error of its own. */
 export const anything: Check = () => undefined;
+export const anObject: Check = (value) =>
+  typeof value === 'object' && value !== null ? undefined : 'an object is asked for';
 export const flag: Check = (value) => (typeof value === 'boolean' ? undefined : 'true or false is asked for');
 export const text: Check = (value) => (typeof value === 'string' ? undefined : 'a text is asked for');
 export const list: Check = (value) => (Array.isArray(value) ? undefined : 'a list is asked for');
@@ -37,11 +40,44 @@ function noOption(path: string, name: string): TurnkeepError<'invalid_value'> {
  * nobody keeps.
  */
 export function assertChecked<Options>(options: unknown, checks: Checks<Options>, path: string = 'options'): void {
-  assertObject(options, path);
-  for (const [name, value] of Object.entries(options)) {
+  assertMembers(membersOf(options, path), checks, path);
+}
+
+/** As {@link assertChecked}, for the own members of what may also be of a class. */
+export function assertMembers<Options>(given: object, checks: Checks<Options>, path: string): void {
+  for (const [name, value] of Object.entries(given)) {
     if (!Object.hasOwn(checks, name)) throw noOption(path, name);
     const reason = value === undefined ? undefined : checks[name as keyof Options](value);
     if (reason !== undefined) throw new TurnkeepError('invalid_value', { path: memberPath(path, name), reason });
+  }
+}
+
+/**
+ * An own copy of the fields that a caller gives, with those that the call itself says (`kind` above all), which stand. Throws
+ * `invalid_value` for what is no plain object: a list, a date or a promise would be taken for one without fields.
+ */
+export function withFields<Given extends object, const Said extends object>(
+  given: Given,
+  path: string,
+  said: Said,
+): Omit<Given, keyof Said> & Said {
+  return { ...(membersOf(given, path) as Given), ...said };
+}
+
+/** The members of a plain object, each read once; throws `invalid_value` for anything else, and where reading one throws. */
+function membersOf(value: unknown, path: string): { readonly [name: string]: unknown } {
+  assertObject(value, path);
+  let at = path;
+  try {
+    const members: [name: string, value: unknown][] = [];
+    for (const name of Reflect.ownKeys(value)) {
+      if (typeof name === 'symbol') throw noOption(path, name.toString());
+      at = memberPath(path, name);
+      members.push([name, (value as { readonly [name: string]: unknown })[name]]);
+    }
+    return Object.fromEntries(members);
+  } catch (error) {
+    throw error instanceof TurnkeepError ? error : unreadable(at, error);
   }
 }
 
@@ -51,8 +87,13 @@ export function assertFits(value: unknown, check: Check, path: string): void {
   if (reason !== undefined) throw new TurnkeepError('invalid_value', { path, reason });
 }
 
-/** Throws `invalid_value` where a caller without types gives something else than an object. */
+/** Throws `invalid_value` where a caller without types gives something else than a plain object. */
 export function assertObject(value: unknown, path: string): asserts value is object {
-  if (typeof value === 'object' && value !== null) return;
-  throw new TurnkeepError('invalid_value', { path, reason: 'an object is asked for' });
+  let reason: string | undefined;
+  try {
+    reason = objectProblem(value);
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+  if (reason !== undefined) throw new TurnkeepError('invalid_value', { path, reason });
 }

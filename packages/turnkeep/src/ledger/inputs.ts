@@ -10,6 +10,7 @@ import type { Receipt } from '../core/receipt.ts';
 import type { WriteOptions } from './access.ts';
 import type { ConversationAccess } from './conversation-access.ts';
 import { eventOf } from './receipt-event.ts';
+import { assertFits, count, withFields } from './given.ts';
 
 /** A turn that was accepted. */
 export interface SubmittedTurn extends Receipt {
@@ -46,7 +47,7 @@ export class Inputs {
 
   /** Leaves an input that waits: for the next turn, or to steer the one at work. At most `LIMITS.waitingInputs` wait. */
   async enqueue(input: Omit<InputEnqueue, 'kind' | 'from'>, options?: WriteOptions): Promise<QueuedInput> {
-    return queued(await this.#access.write([{ ...input, kind: 'input.enqueue' }], options));
+    return queued(await this.#access.write([withFields(input, 'input', { kind: 'input.enqueue' })], options));
   }
 
   /** Gives an input that waits other words, from exactly the revision that was read. It keeps its place. */
@@ -56,7 +57,10 @@ export class Inputs {
     words: Omit<InputEnqueue, 'kind' | 'from' | 'inputId'>,
     options?: WriteOptions,
   ): Promise<QueuedInput> {
-    return queued(await this.#access.write([{ ...words, kind: 'input.enqueue', inputId, from }], options));
+    assertFits(from, count, 'from'); // without one it would be an input of its own
+    return queued(
+      await this.#access.write([withFields(words, 'words', { kind: 'input.enqueue', inputId, from })], options),
+    );
   }
 
   /** Takes back an input that waits; `input_settled` where it was delivered or withdrawn before. */
@@ -73,7 +77,7 @@ export class Inputs {
     ids: Omit<InputDeliver, 'kind' | 'into'> = {},
     options?: WriteOptions,
   ): Promise<SubmittedTurn | undefined> {
-    const receipt = await this.#deliver(ids, options);
+    const receipt = await this.#deliver(withFields(ids, 'ids', { into: undefined }), options);
     return receipt && submitted(receipt, startIn(receipt));
   }
 
@@ -86,14 +90,15 @@ export class Inputs {
     ids: Pick<InputDeliver, 'inputId' | 'messageId'> = {},
     options?: WriteOptions,
   ): Promise<DeliveredInput | undefined> {
-    const receipt = await this.#deliver({ ...ids, into: turnId }, options);
+    assertId(turnId, 'turnId'); // without one it would start a turn
+    const receipt = await this.#deliver(withFields(ids, 'ids', { into: turnId }), options);
     return receipt && delivered(receipt);
   }
 
   /** That nothing waits is an answer where no input was named. */
   async #deliver(change: Omit<InputDeliver, 'kind'>, options?: WriteOptions): Promise<Receipt | undefined> {
     try {
-      return await this.#access.write([{ ...change, kind: 'input.deliver' }], options);
+      return await this.#access.write([withFields(change, 'ids', { kind: 'input.deliver' })], options);
     } catch (error) {
       if (isTurnkeepError(error, 'no_input') && error.details.inputId === null) return undefined;
       throw error;

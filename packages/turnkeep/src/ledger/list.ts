@@ -1,6 +1,12 @@
 import { TurnkeepError } from '../core/errors.ts';
+import { unreadable } from '../core/parse-json.ts';
 
-/** Throws `invalid_value` unless `value` is an array: the changes that are made of it are checked by their commit. */
-export function assertList(value: unknown, path: string): asserts value is readonly unknown[] {
-  if (!Array.isArray(value)) throw new TurnkeepError('invalid_value', { path, reason: 'a list is asked for' });
+/** An own copy of a list, or `invalid_value`: the changes that are made of its items are checked by their commit. */
+export function ownList<Item>(value: readonly Item[], path: string): readonly Item[] {
+  try {
+    if (Array.isArray(value)) return Array.from(value as readonly Item[]);
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+  throw new TurnkeepError('invalid_value', { path, reason: 'a list is asked for' });
 }

@@ -9,7 +9,7 @@ import { countTerms, scoresOf } from '../core/read/memory-rank.ts';
 import type { Receipt } from '../core/receipt.ts';
 import type { Access, WriteOptions } from './access.ts';
 import type { ConversationAccess } from './conversation-access.ts';
-import { anything, assertChecked, callback, count, text } from './given.ts';
+import { anything, assertChecked, assertFits, callback, count, text, withFields } from './given.ts';
 import type { Checks } from './given.ts';
 import { assertPageLimit } from './page-limit.ts';
 import { assertQuery } from './query.ts';
@@ -37,12 +37,14 @@ export class ConversationMemories {
     memory: MemoryWords & { readonly memoryId?: MemoryId | undefined },
     options?: WriteOptions,
   ): Promise<WrittenMemory> {
-    return written(await this.#access.write([{ ...memory, kind: 'memory.upsert' }], options));
+    return written(await this.#access.write([withFields(memory, 'memory', { kind: 'memory.upsert' })], options));
   }
 
   /** Replaces a memory whole, wherever it was made, from exactly the revision that was read. */
   async replace(memoryId: MemoryId, from: number, memory: MemoryWords, options?: WriteOptions): Promise<WrittenMemory> {
-    return written(await this.#access.write([{ ...memory, kind: 'memory.upsert', memoryId, from }], options));
+    assertFits(from, count, 'from'); // without one it would be a memory of its own
+    const upsert = withFields(memory, 'memory', { kind: 'memory.upsert', memoryId, from });
+    return written(await this.#access.write([upsert], options));
   }
 
   /** Forgets a memory: the words of all its revisions are taken away. */

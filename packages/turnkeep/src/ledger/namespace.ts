@@ -32,7 +32,7 @@ import type { SearchOptions, SearchPage } from './search.ts';
 import { NamespaceUsage } from './usage.ts';
 import { watchNamespace } from './watch.ts';
 import type { NamespaceEvent, WatchOptions } from './watch.ts';
-import { abortSignal, anything, assertChecked, assertObject, flag, oneOf, text } from './given.ts';
+import { abortSignal, anything, assertChecked, flag, oneOf, text, withFields } from './given.ts';
 import type { Checks } from './given.ts';
 
 export interface ListOptions {
@@ -85,6 +85,13 @@ const LIST: Checks<ListOptions> = {
   after: anything,
 };
 const SIGNAL: Checks<{ readonly signal?: AbortSignal | undefined }> = { signal: abortSignal };
+const ANSWER: Checks<AnswerOptions> = {
+  by: text,
+  response: anything,
+  conversationId: anything,
+  idempotencyKey: text,
+  signal: abortSignal,
+};
 const ERASURE: Checks<EraseSubjectOptions> = { idempotencyKey: text, reason: text, signal: abortSignal };
 
 /** One tenant's conversations. Nothing is ever read or written across namespaces. */
@@ -118,13 +125,13 @@ export class Namespace {
     commit: Commit | { readonly [field: string]: unknown },
     options: { readonly signal?: AbortSignal | undefined } = {},
   ): Promise<Receipt> {
-    assertObject(commit, 'commit');
     assertChecked(options, SIGNAL);
-    const { namespace = this.id } = commit;
+    const own = withFields(commit as { readonly [field: string]: unknown }, 'commit', {});
+    const { namespace = this.id } = own;
     if (namespace !== this.id) {
       throw new TurnkeepError('invalid_value', { path: 'commit.namespace', reason: `this is ${this.id}` });
     }
-    return this.#access.send({ ...commit, namespace }, options.signal);
+    return this.#access.send({ ...own, namespace }, options.signal);
   }
 
   /** One page of conversations, newest first by the order asked for. Erased ones are not listed. */
@@ -156,10 +163,10 @@ export class Namespace {
 
   /** Every conversation that matches, page by page. */
   async *conversations(options: Omit<ListOptions, 'after'> = {}): AsyncGenerator<ConversationInfo> {
-    assertObject(options, 'options');
+    const own = withFields(options, 'options', {});
     let after: string | undefined;
     do {
-      const { items, next }: ConversationPage = await this.page({ ...options, after });
+      const { items, next }: ConversationPage = await this.page({ ...own, after });
       yield* items;
       after = next ?? undefined;
     } while (after !== undefined);
@@ -193,7 +200,7 @@ export class Namespace {
 
   /** Answers an interrupt; the first answer stands, and `first` says whether this was it. Its turn is then resumed. */
   async answer(interruptId: InterruptId, options: AnswerOptions): Promise<Answered> {
-    assertObject(options, 'options');
+    assertChecked(options, ANSWER);
     return answerInterrupt(this.#access, this.id, interruptId, options);
   }
 

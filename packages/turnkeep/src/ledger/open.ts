@@ -8,7 +8,7 @@ import { isThere } from '../platform/paths.ts';
 import { mintCommitId } from '../platform/random.ts';
 import { systemSurroundings } from '../platform/surroundings.ts';
 import type { LedgerSettings } from './access.ts';
-import { anything, assertChecked, assertFits, assertObject, callback, count, flag } from './given.ts';
+import { anObject, anything, assertChecked, assertFits, callback, count, flag } from './given.ts';
 import type { Checks } from './given.ts';
 import { Ledger } from './ledger.ts';
 
@@ -88,7 +88,7 @@ function assertOpenOptions(options: OpenOptions): void {
   assertChecked(options, OPEN);
   const { surroundings } = options;
   if (surroundings === undefined) return;
-  assertObject(surroundings, 'options.surroundings');
+  assertFits(surroundings, anObject, 'options.surroundings');
   for (const [name, check] of Object.entries(SURROUNDINGS)) {
     // Whatever else they are to their caller, they may be of a class.
     assertFits(surroundings[name as keyof Surroundings], check, `options.surroundings.${name}`);

@@ -11,6 +11,7 @@ import type { WriteOptions } from './access.ts';
 import type { ConversationAccess } from './conversation-access.ts';
 import { pathOf } from './path-reads.ts';
 import type { PathOptions } from './path-reads.ts';
+import { withFields } from './given.ts';
 
 /** The tasks of a conversation. Readings follow one path: the active one unless a leaf is named. */
 export class Tasks {
@@ -22,13 +23,13 @@ export class Tasks {
 
   /** Creates a task and makes it active; `active_task` while the path has one. Answers the task's id. */
   async create(task: Omit<TaskCreate, 'kind'>, options?: WriteOptions): Promise<Receipt & { readonly taskId: TaskId }> {
-    const receipt = await this.#access.write([{ ...task, kind: 'task.create' }], options);
+    const receipt = await this.#access.write([withFields(task, 'task', { kind: 'task.create' })], options);
     return { ...receipt, taskId: eventOf(receipt, 'task.create').taskId };
   }
 
   /** New words for a task that has not ended; its id and status stay. */
   async amend(taskId: TaskId, words: Omit<TaskAmend, 'kind' | 'taskId'>, options?: WriteOptions): Promise<Receipt> {
-    return this.#access.write([{ ...words, kind: 'task.amend', taskId }], options);
+    return this.#access.write([withFields(words, 'words', { kind: 'task.amend', taskId })], options);
   }
 
   /** Moves a task along `TASK_TRANSITIONS`; `illegal_transition` otherwise. */
@@ -38,7 +39,7 @@ export class Tasks {
     more: Omit<TaskTransition, 'kind' | 'taskId' | 'to'> = {},
     options?: WriteOptions,
   ): Promise<Receipt> {
-    return this.#access.write([{ ...more, kind: 'task.transition', taskId, to }], options);
+    return this.#access.write([withFields(more, 'more', { kind: 'task.transition', taskId, to })], options);
   }
 
   /** A task as it stands on a path; `undefined` where the path has none of this id. */

@@ -10,7 +10,7 @@ import { SHELVES } from '../core/shelf.ts';
 import { ownTurn } from '../core/tree/path.ts';
 import type { Access, WriteOptions } from './access.ts';
 import type { ConversationAccess } from './conversation-access.ts';
-import { assertChecked, text } from './given.ts';
+import { assertChecked, text, withFields } from './given.ts';
 import type { Checks } from './given.ts';
 import { eventOf } from './receipt-event.ts';
 
@@ -42,7 +42,7 @@ export class ConversationUsage {
     usage: Omit<UsageRecord, 'kind'>,
     options?: WriteOptions,
   ): Promise<Receipt & { readonly usageId: UsageId }> {
-    const receipt = await this.#access.write([{ ...usage, kind: 'usage.record' }], options);
+    const receipt = await this.#access.write([withFields(usage, 'usage', { kind: 'usage.record' })], options);
     return { ...receipt, usageId: eventOf(receipt, 'usage.record').usageId };
   }
 

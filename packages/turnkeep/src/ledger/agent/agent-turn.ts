@@ -6,7 +6,7 @@ import type { Json, JsonLike } from '../../core/json.ts';
 import type { NewMessage, Part, ToolResultPart } from '../../core/message.ts';
 import type { Receipt } from '../../core/receipt.ts';
 import type { Conversation } from '../conversation.ts';
-import { assertObject } from '../given.ts';
+import { assertFits, text, withFields } from '../given.ts';
 import { eventOf } from '../receipt-event.ts';
 import { joinParts } from './draft.ts';
 import { messageOf } from './message-of.ts';
@@ -14,6 +14,7 @@ import { assertReconciled } from './reconciled.ts';
 import type { Reconciled } from './reconciled.ts';
 import {
   assertAnswer,
+  assertIterable,
   assertCancellation,
   assertCompletion,
   assertModel,
@@ -165,14 +166,19 @@ export class AgentTurn {
 
   /** An id that is always the same for this turn and name, and that no other turn has. */
   idFor(name: string): string {
+    assertFits(name, text, 'name');
     return `id_${this.#work.access.access.surroundings.sha256(JSON.stringify([this.turnId, name]))}`;
   }
 
   /** Appends a message before the turn ends, once for each key. */
   append(key: string, message: Omit<NewMessage, 'messageId'>): Promise<void> {
-    const messageId: MessageId = this.idFor(key);
-    const change: Change = { kind: 'message.append', turnId: this.turnId, message: { ...message, messageId } };
-    return this.#work.begun(this.#work.writer.write(() => [change]).then(() => undefined));
+    return this.#work.begun(this.#append(key, message));
+  }
+
+  async #append(key: string, message: Omit<NewMessage, 'messageId'>): Promise<void> {
+    assertFits(key, text, 'key');
+    const own = withFields(message, 'message', { messageId: this.idFor(key) });
+    await this.#work.writer.write(() => [{ kind: 'message.append', turnId: this.turnId, message: own }]);
   }
 
   /**
@@ -191,6 +197,7 @@ export class AgentTurn {
 
   /** Passes parts through and drafts each. */
   async *stream(parts: AsyncIterable<Part>): AsyncGenerator<Part> {
+    assertIterable(parts, 'parts', 'parts one after another are asked for');
     for await (const one of parts) {
       this.draft([one]);
       yield one;
@@ -213,11 +220,11 @@ export class AgentTurn {
 
   async #complete(completion: Completion): Promise<Receipt> {
     this.#work.assertNotEnded();
-    assertObject(completion, 'completion');
-    const { messages = [], usage, expect } = completion;
+    const own = withFields(completion, 'completion', {});
+    const { messages = [], usage, expect } = own;
     const { turnId } = this;
     try {
-      assertCompletion(completion);
+      assertCompletion(own);
       this.#work.at('answer_ready');
       const appends = messages.map((message): Change => ({ kind: 'message.append', turnId, message }));
       const { runId } = this.#work.writer.hold;

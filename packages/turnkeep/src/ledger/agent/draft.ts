@@ -7,6 +7,7 @@ import { assertShape, part } from '../../core/shapes.ts';
 import { after } from '../../platform/timers.ts';
 import type { ConversationAccess } from '../conversation-access.ts';
 import type { Drafted } from './unfinished.ts';
+import { assertFits, list } from '../given.ts';
 
 /** The first words are written at once; what comes within this time of a write is written together. */
 const PAUSE_MS = 200;
@@ -126,6 +127,7 @@ export class DraftWriter {
   /** Adds parts; others can see them at once, or after a moment where some were just written. */
   add(parts: readonly Part[]): void {
     const own = parseJson(parts, 'parts') as unknown as readonly Part[];
+    assertFits(own, list, 'parts');
     for (const [at, one] of own.entries()) assertShape(part, one, `parts[${at}]`);
     this.#waiting.push(...own);
     this.#keep(own);

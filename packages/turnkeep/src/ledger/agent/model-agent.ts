@@ -2,7 +2,17 @@ import type { Json, JsonObject } from '../../core/json.ts';
 import type { NewMessage, Part, ToolCallPart, ToolResultPart } from '../../core/message.ts';
 import { TurnkeepError } from '../../core/errors.ts';
 import { memberPath } from '../../core/json.ts';
-import { anything, assertChecked, assertFits, assertObject, callback, count, flag } from '../given.ts';
+import {
+  anObject,
+  anything,
+  assertChecked,
+  assertFits,
+  assertMembers,
+  assertObject,
+  callback,
+  count,
+  flag,
+} from '../given.ts';
 import type { Checks } from '../given.ts';
 import type { AgentTurn } from './agent-turn.ts';
 import { assertNotes, REPEATABLE } from './turn-options.ts';
@@ -79,7 +89,8 @@ function assertModelAgent(options: ModelAgentOptions): void {
   assertObject(tools, 'options.tools');
   for (const [name, tool] of Object.entries(tools)) {
     const path = memberPath('options.tools', name);
-    assertChecked(tool, TOOL, path);
+    assertFits(tool, anObject, path); // it may be of a class
+    assertMembers(tool, TOOL, path);
     assertFits(tool.run, callback, `${path}.run`);
     assertNotes(tool.message, `${path}.message`);
   }

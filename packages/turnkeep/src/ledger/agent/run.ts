@@ -9,7 +9,16 @@ import { isTerminal } from '../../core/rules/turn-states.ts';
 import { assertShape } from '../../core/shapes.ts';
 import { assertNotAborted } from '../abort.ts';
 import type { WriteOptions } from '../access.ts';
-import { abortSignal, anything, assertChecked, assertFits, assertObject, callback, text } from '../given.ts';
+import {
+  abortSignal,
+  anything,
+  assertChecked,
+  assertFits,
+  assertObject,
+  callback,
+  text,
+  withFields,
+} from '../given.ts';
 import type { Checks } from '../given.ts';
 import { eventOf } from '../receipt-event.ts';
 import type { AtBoundary } from './turn-work.ts';
@@ -70,7 +79,7 @@ export async function runTurn(
   const { idempotencyKey, expect, ...resuming } = options;
   assertReady(agent, resuming);
   assertId(idempotencyKey, 'options.idempotencyKey');
-  const submit: Change = { ...turn, kind: 'turn.submit', operationId: idempotencyKey };
+  const submit: Change = withFields(turn, 'turn', { kind: 'turn.submit', operationId: idempotencyKey });
   const receipt = await persist(place.access, () => [submit, firstCheckpoint(idempotencyKey)], {
     idempotencyKey,
     expect,
@@ -127,6 +136,7 @@ export async function resumeTurn(
   agent: Agent,
   options: ResumeOptions = {},
 ): Promise<TurnOutcome> {
+  assertId(turnId, 'turnId');
   assertResumable(agent, options);
   const { signal, ttlMs = DEFAULT_TTL_MS } = options;
   const held = await hold(place.access, turnId, { agent: options.agent ?? 'agent', ttlMs, signal });

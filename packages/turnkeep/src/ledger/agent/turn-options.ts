@@ -86,13 +86,14 @@ export function assertModel(key: string, call: unknown, options: ModelOptions): 
 
 /** Throws `invalid_value` unless a model's answer is parts to go through: a text would be gone through letter by letter. */
 export function assertAnswer(key: string, answered: unknown): void {
+  assertIterable(answered, `model ${key}`, 'a model answers parts: a list of them, or one after another');
+}
+
+/** Throws `invalid_value` with the reason unless a value can be gone through, and is no text. */
+export function assertIterable(value: unknown, path: string, reason: string): void {
   const isIterable =
-    typeof answered === 'object' &&
-    answered !== null &&
-    (Symbol.asyncIterator in answered || Symbol.iterator in answered);
-  if (isIterable) return;
-  const reason = 'a model answers parts: a list of them, or one after another';
-  throw new TurnkeepError('invalid_value', { path: `model ${key}`, reason });
+    typeof value === 'object' && value !== null && (Symbol.asyncIterator in value || Symbol.iterator in value);
+  if (!isIterable) throw new TurnkeepError('invalid_value', { path, reason });
 }
 
 export function assertTool(callId: string, work: unknown, options: ToolOptions): void {

@@ -15,6 +15,7 @@ import type { Asked, NewInterrupt } from './same-work.ts';
 import { OwnCalls } from './own-calls.ts';
 import type { TurnWriter } from './turn-writer.ts';
 import { UNFIT } from './unfinished.ts';
+import { withFields } from '../given.ts';
 
 /** Where a turn may be cut off: after something was said and before what it announces, or the other way round. */
 export type Boundary =
@@ -107,16 +108,18 @@ export class TurnWork {
   }
 
   async #ask(asked: NewInterrupt): Promise<Json> {
-    const { interruptId } = asked;
+    // Copied before anything is awaited: what the caller does with it meanwhile is not what was asked.
+    const request = withFields(asked, 'asked', { kind: 'interrupt.request', turnId: this.turnId });
+    const { interruptId } = request;
     // A minted one would be another question each time.
     assertId(interruptId, 'interruptId');
     const known = await this.#interrupt(interruptId);
     if (!known) {
-      await this.writer.write(() => [{ ...asked, kind: 'interrupt.request', turnId: this.turnId }]);
+      await this.writer.write(() => [request]);
       this.at('interrupt_requested', interruptId);
       throw this.#waitFor(interruptId);
     }
-    assertSameQuestion(known, this.turnId, asked);
+    assertSameQuestion(known, this.turnId, request);
     if (known.status === 'open' && !(await this.#expire(known))) throw this.#waitFor(interruptId);
     const closed = known.status === 'open' ? await this.#interrupt(interruptId) : known;
     if (closed?.status === 'answered' && closed.answer) return closed.answer.response;

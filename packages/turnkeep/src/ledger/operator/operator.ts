@@ -22,20 +22,9 @@ import { findMessage } from '../../core/tree/messages.ts';
 import { pathTo } from '../../core/tree/path.ts';
 import type { View, WriteOptions } from '../access.ts';
 import type { ConversationAccess } from '../conversation-access.ts';
-import {
-  abortSignal,
-  anything,
-  assertChecked,
-  assertFits,
-  assertObject,
-  callback,
-  count,
-  flag,
-  oneOf,
-  text,
-} from '../given.ts';
+import { abortSignal, anything, assertChecked, assertFits, callback, count, flag, oneOf, text } from '../given.ts';
 import type { Checks } from '../given.ts';
-import { assertList } from '../list.ts';
+import { ownList } from '../list.ts';
 import { eventOf } from '../receipt-event.ts';
 import { writeAndCancelBelow } from '../sub-agents.ts';
 import { watchConversation } from '../watch.ts';
@@ -93,6 +82,7 @@ const COMPLETE: Checks<CompleteOptions> = {
   outcomeRef: anything,
   besides: anything,
 };
+const FAILURE: Checks<{ readonly code: string; readonly message: string }> = { code: text, message: text };
 const FAIL: Checks<FailOptions> = { ...SENT, partial: anything };
 const WATCH: Checks<{ readonly lines?: number | undefined; readonly signal?: AbortSignal | undefined }> = {
   lines: count,
@@ -203,13 +193,13 @@ export class Operator {
   ): Promise<Receipt> {
     assertId(turnId, 'turnId');
     assertChecked(options, COMPLETE);
-    if (typeof answer !== 'string') assertList(answer, 'answer');
-    if (options.besides !== undefined) assertList(options.besides, 'options.besides');
-    const messages = typeof answer === 'string' ? [assistantSays([{ type: 'text', text: answer }])] : answer;
+    const isText = typeof answer === 'string';
+    const messages = isText ? [assistantSays([{ type: 'text', text: answer }])] : ownList(answer, 'answer');
+    const besides = ownList(options.besides ?? [], 'options.besides');
     const to = options.awaits === 'approval' ? 'awaiting_approval' : 'completed';
     return this.#end(turnId, 'completed', options, (task) => [
       ...messages.map((message) => inTurn(message, turnId, task)),
-      ...(options.besides ?? []),
+      ...besides,
       ...(task && task.status !== to ? movesTo(task, to, turnId, options.outcomeRef) : []),
     ]);
   }
@@ -221,7 +211,7 @@ export class Operator {
     options: FailOptions = {},
   ): Promise<Receipt> {
     assertId(turnId, 'turnId');
-    assertObject(failure, 'failure');
+    assertChecked(failure, FAILURE, 'failure');
     assertChecked(options, FAIL);
     const { partial } = options;
     const why: NewMessage = {
@@ -269,6 +259,7 @@ export class Operator {
 
   /** What a terminal shows, with the last `lines` messages. */
   async view(lines: number = 8): Promise<OperatorView> {
+    assertFits(lines, count, 'lines');
     return this.#access.view((view) => viewOf(view, lines));
   }
 
