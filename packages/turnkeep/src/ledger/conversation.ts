@@ -88,7 +88,7 @@ import type { SubAgent } from './sub-agents.ts';
 import { ConversationUsage } from './usage.ts';
 import { watchConversation } from './watch.ts';
 import type { ConversationEvent, WatchOptions } from './watch.ts';
-import { assertChecked, withFields } from './given.ts';
+import { assertChecked, ownFields, withFields } from './given.ts';
 
 /**
  * One conversation. A method that writes is one commit; a method that reads is one consistent snapshot. The handle holds
@@ -184,14 +184,14 @@ export class Conversation {
    */
   async edit(turnId: TurnId, turn: Edit, options: WriteOptions): Promise<SubmittedTurn> {
     assertId(turnId, 'turnId');
-    const own = withFields(turn, 'turn', {});
+    const own = ownFields(turn, 'turn');
     return this.submit({ ...own, parent: await parentBeside(this.#access, turnId, own) }, options);
   }
 
   /** Like {@link edit}, but asks the turn's own words again. */
   async regenerate(turnId: TurnId, turn: Regeneration, options: WriteOptions): Promise<SubmittedTurn> {
     assertId(turnId, 'turnId');
-    const own = withFields(turn, 'turn', {});
+    const own = ownFields(turn, 'turn');
     const parent = await parentBeside(this.#access, turnId, own);
     return this.submit({ ...own, parent, samePromptAs: turnId }, options);
   }

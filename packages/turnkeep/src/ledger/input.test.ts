@@ -1,8 +1,10 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { call, text } from '../core/changes.testkit.ts';
 import type { NewMessage, Part } from '../core/message.ts';
 import { MemoryBackend } from '../memory/index.ts';
 import { systemSurroundings } from '../platform/surroundings.ts';
+import type { AgentTurn } from './agent/agent-turn.ts';
+import type { Conversation } from './conversation.ts';
 import { openLedger } from './open.ts';
 
 async function opened() {
@@ -138,4 +140,71 @@ test('a message that is changed after it was sent is stored as it was', async ()
   message.parts = text('after');
   await sent;
   expect(await conversation.message('m')).toMatchObject({ message: { parts: text('before') } });
+});
+
+describe('what is changed after it was handed in is stored as it was', () => {
+  const before = 'before';
+  const words = () => [{ type: 'text' as const, text: before }];
+  /** Changes the words within, however deep they are, and waits. */
+  async function changed<Answer>(given: object, answer: Promise<Answer>): Promise<Answer> {
+    const change = (value: object): void => {
+      for (const [key, part] of Object.entries(value)) {
+        if (part === before) Object.assign(value, { [key]: 'after' });
+        else if (typeof part === 'object' && part !== null) change(part as object);
+      }
+    };
+    change(given);
+    return answer;
+  }
+  const said = async (conversation: Conversation, messageId: string) => {
+    const found = await conversation.message(messageId);
+    return found.status === 'found_verified' ? found.message.parts : undefined;
+  };
+
+  test('an edit', async () => {
+    const { conversation } = await opened();
+    const { turnId } = await conversation.submit({ prompt: text('x'), turnId: 'first' });
+    await conversation.advance(turnId, 'completed');
+    const { graphRevision } = await conversation.info();
+    const edit = { prompt: words(), metadata: { note: before } };
+    const { messageId } = await changed(edit, conversation.edit(turnId, edit, { expect: { graphRevision } }));
+    expect(await said(conversation, messageId)).toEqual(words());
+  });
+
+  test('what an operator answers', async () => {
+    const { conversation } = await opened();
+    const operator = conversation.operator();
+    const first = await operator.send('x');
+    const partial = words();
+    await changed(partial, operator.fail(first.turnId, { code: 'x', message: 'y' }, { partial }));
+    const second = await operator.send('x');
+    const answer = [{ role: 'assistant' as const, parts: words() }];
+    await changed(answer, operator.complete(second.turnId, answer));
+    const { messages } = await conversation.window(8);
+    const answers = messages.filter(({ role }) => role === 'assistant');
+    expect(answers.map(({ parts }) => parts)).toEqual([words(), words()]);
+  });
+
+  test('what an agent says and asks, and what it is answered', async () => {
+    const { space, conversation } = await opened();
+    const agent = async (turn: AgentTurn) => {
+      const note = { role: 'assistant' as const, parts: words() };
+      const first = turn.append('one', { role: 'assistant', parts: text('x') });
+      await changed(note, turn.append('two', note));
+      await first;
+      const asked = { interruptId: 'q', type: 'input', payload: { note: before } };
+      const answer = await changed(asked, turn.interrupt(asked));
+      const last = [{ role: 'assistant' as const, parts: [{ type: 'text' as const, text: before }] }];
+      await changed(last, turn.complete({ messages: last }));
+      return [{ role: 'assistant' as const, parts: text(JSON.stringify(answer)) }];
+    };
+    const { turnId } = await conversation.run({ prompt: text('x') }, agent, { idempotencyKey: 'k' });
+    expect(await conversation.interrupt('q')).toMatchObject({ payload: { note: before } });
+    const response = { note: before };
+    await changed(response, space.answer('q', { by: 'ann', response }));
+    expect(await conversation.interrupt('q')).toMatchObject({ answer: { response: { note: before } } });
+    await conversation.resume(turnId, agent);
+    const { messages } = await conversation.window(8);
+    expect(messages.slice(2).map(({ parts }) => parts)).toEqual([words(), words()]);
+  });
 });

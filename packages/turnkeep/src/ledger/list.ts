@@ -1,5 +1,5 @@
 import { TurnkeepError } from '../core/errors.ts';
-import { unreadable } from '../core/parse-json.ts';
+import { parseJson, unreadable } from '../core/parse-json.ts';
 
 /** An own copy of a list, or `invalid_value`: the changes that are made of its items are checked by their commit. */
 export function ownList<Item>(value: readonly Item[], path: string): readonly Item[] {
@@ -9,4 +9,9 @@ export function ownList<Item>(value: readonly Item[], path: string): readonly It
     throw unreadable(path, error);
   }
   throw new TurnkeepError('invalid_value', { path, reason: 'a list is asked for' });
+}
+
+/** As {@link ownList}, copied through and through: for what is awaited for before it is sent. */
+export function deepList<Item>(value: readonly Item[], path: string): readonly Item[] {
+  return parseJson(ownList(value, path), path) as unknown as readonly Item[];
 }

@@ -10,6 +10,7 @@ import type { ConversationId, InterruptId, NamespaceId } from '../core/ids.ts';
 import { Bodies } from '../core/read/bodies.ts';
 import { conversationInfo } from '../core/read/listing.ts';
 import type { ConversationInfo } from '../core/read/listing.ts';
+import { parseJson } from '../core/parse-json.ts';
 import type { Receipt } from '../core/receipt.ts';
 import { id } from '../core/shapes.ts';
 import { isShelf } from '../core/shelf.ts';
@@ -201,7 +202,8 @@ export class Namespace {
   /** Answers an interrupt; the first answer stands, and `first` says whether this was it. Its turn is then resumed. */
   async answer(interruptId: InterruptId, options: AnswerOptions): Promise<Answered> {
     assertChecked(options, ANSWER);
-    return answerInterrupt(this.#access, this.id, interruptId, options);
+    const response = parseJson(options.response, 'options.response');
+    return answerInterrupt(this.#access, this.id, interruptId, { ...options, response });
   }
 
   /** The commits of all conversations, then live: in order within each conversation, and a fork after its source. */

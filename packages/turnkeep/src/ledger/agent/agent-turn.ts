@@ -6,7 +6,7 @@ import type { Json, JsonLike } from '../../core/json.ts';
 import type { NewMessage, Part, ToolResultPart } from '../../core/message.ts';
 import type { Receipt } from '../../core/receipt.ts';
 import type { Conversation } from '../conversation.ts';
-import { assertFits, text, withFields } from '../given.ts';
+import { assertFits, ownFields, text, withFields } from '../given.ts';
 import { eventOf } from '../receipt-event.ts';
 import { joinParts } from './draft.ts';
 import { messageOf } from './message-of.ts';
@@ -177,7 +177,7 @@ export class AgentTurn {
 
   async #append(key: string, message: Omit<NewMessage, 'messageId'>): Promise<void> {
     assertFits(key, text, 'key');
-    const own = withFields(message, 'message', { messageId: this.idFor(key) });
+    const own = { ...ownFields(message, 'message'), messageId: this.idFor(key) };
     await this.#work.writer.write(() => [{ kind: 'message.append', turnId: this.turnId, message: own }]);
   }
 
@@ -220,11 +220,11 @@ export class AgentTurn {
 
   async #complete(completion: Completion): Promise<Receipt> {
     this.#work.assertNotEnded();
-    const own = withFields(completion, 'completion', {});
-    const { messages = [], usage, expect } = own;
+    const given = withFields(completion, 'completion', {});
     const { turnId } = this;
     try {
-      assertCompletion(own);
+      assertCompletion(given);
+      const { messages = [], usage, expect } = ownFields(given, 'completion');
       this.#work.at('answer_ready');
       const appends = messages.map((message): Change => ({ kind: 'message.append', turnId, message }));
       const { runId } = this.#work.writer.hold;
@@ -237,7 +237,7 @@ export class AgentTurn {
       return (this.#work.ended = await this.#work.writer.write(() => changes, { phase: 'completed', expect }));
     } catch (error) {
       if (!isTurnkeepError(error)) throw error;
-      const answer = messages as unknown as Json;
+      const answer = (given.messages ?? []) as unknown as Json;
       throw new TurnkeepError('not_completed', { turnId, reason: error.code, answer }, { cause: error });
     }
   }

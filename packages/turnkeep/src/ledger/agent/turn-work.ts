@@ -1,4 +1,4 @@
-import type { Change, StepOutcome, StepRepeat } from '../../core/change.ts';
+import type { Change, InterruptRequest, StepOutcome, StepRepeat } from '../../core/change.ts';
 import { TurnkeepError, isTurnkeepError } from '../../core/errors.ts';
 import { assertId } from '../../core/ids.ts';
 import type { CommitId, InterruptId, TurnId } from '../../core/ids.ts';
@@ -15,7 +15,7 @@ import type { Asked, NewInterrupt } from './same-work.ts';
 import { OwnCalls } from './own-calls.ts';
 import type { TurnWriter } from './turn-writer.ts';
 import { UNFIT } from './unfinished.ts';
-import { withFields } from '../given.ts';
+import { ownFields } from '../given.ts';
 
 /** Where a turn may be cut off: after something was said and before what it announces, or the other way round. */
 export type Boundary =
@@ -109,7 +109,11 @@ export class TurnWork {
 
   async #ask(asked: NewInterrupt): Promise<Json> {
     // Copied before anything is awaited: what the caller does with it meanwhile is not what was asked.
-    const request = withFields(asked, 'asked', { kind: 'interrupt.request', turnId: this.turnId });
+    const request: InterruptRequest & NewInterrupt = {
+      ...ownFields(asked, 'asked'),
+      kind: 'interrupt.request',
+      turnId: this.turnId,
+    };
     const { interruptId } = request;
     // A minted one would be another question each time.
     assertId(interruptId, 'interruptId');

@@ -24,7 +24,7 @@ import type { View, WriteOptions } from '../access.ts';
 import type { ConversationAccess } from '../conversation-access.ts';
 import { abortSignal, anything, assertChecked, assertFits, callback, count, flag, oneOf, text } from '../given.ts';
 import type { Checks } from '../given.ts';
-import { ownList } from '../list.ts';
+import { deepList } from '../list.ts';
 import { eventOf } from '../receipt-event.ts';
 import { writeAndCancelBelow } from '../sub-agents.ts';
 import { watchConversation } from '../watch.ts';
@@ -194,8 +194,8 @@ export class Operator {
     assertId(turnId, 'turnId');
     assertChecked(options, COMPLETE);
     const isText = typeof answer === 'string';
-    const messages = isText ? [assistantSays([{ type: 'text', text: answer }])] : ownList(answer, 'answer');
-    const besides = ownList(options.besides ?? [], 'options.besides');
+    const messages = isText ? [assistantSays([{ type: 'text', text: answer }])] : deepList(answer, 'answer');
+    const besides = deepList(options.besides ?? [], 'options.besides');
     const to = options.awaits === 'approval' ? 'awaiting_approval' : 'completed';
     return this.#end(turnId, 'completed', options, (task) => [
       ...messages.map((message) => inTurn(message, turnId, task)),
@@ -213,7 +213,7 @@ export class Operator {
     assertId(turnId, 'turnId');
     assertChecked(failure, FAILURE, 'failure');
     assertChecked(options, FAIL);
-    const { partial } = options;
+    const partial = options.partial && deepList(options.partial, 'options.partial');
     const why: NewMessage = {
       role: 'system',
       visibility: 'user',
