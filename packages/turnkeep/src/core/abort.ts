@@ -13,3 +13,27 @@ export function reasonOf(signal: AbortSignal | undefined): string {
     return 'the caller gave up';
   }
 }
+
+const LISTENERS = new WeakMap<AbortSignal, Set<() => void>>();
+
+/**
+ * Calls `listener` once when the caller gives up, unless what is answered is called before. A signal that many calls share
+ * gets one listener from all of them: of more than ten the process would be warned as of a leak.
+ */
+export function onAbort(signal: AbortSignal | undefined, listener: () => void): () => void {
+  if (!signal) return () => undefined;
+  const listeners = LISTENERS.get(signal) ?? listenersOf(signal);
+  listeners.add(listener);
+  return () => void listeners.delete(listener);
+}
+
+function listenersOf(signal: AbortSignal): Set<() => void> {
+  const listeners = new Set<() => void>();
+  const tell = () => {
+    for (const listener of listeners) listener();
+    listeners.clear();
+  };
+  signal.addEventListener('abort', tell, { once: true });
+  LISTENERS.set(signal, listeners);
+  return listeners;
+}

@@ -1,3 +1,4 @@
+import { onAbort } from '../core/abort.ts';
 import type { RowReader } from '../core/backend.ts';
 import type { Sha256 } from '../core/digest.ts';
 import { headerAt } from '../core/header.ts';
@@ -121,8 +122,7 @@ async function* listening<Event>(
   bell: Bell,
 ): AsyncGenerator<Event> {
   const stopListening = access.backend.onCommit(namespace, () => bell.ring());
-  const onAbort = () => bell.end();
-  options.signal?.addEventListener('abort', onAbort);
+  const forget = onAbort(options.signal, () => bell.end());
   try {
     while (!bell.ended && !options.signal?.aborted) {
       const rung = bell.listen();
@@ -134,7 +134,7 @@ async function* listening<Event>(
     }
   } finally {
     stopListening();
-    options.signal?.removeEventListener('abort', onAbort);
+    forget();
   }
 }
 

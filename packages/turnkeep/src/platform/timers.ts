@@ -1,3 +1,5 @@
+import { onAbort } from '../core/abort.ts';
+
 /** Runs `work` once the events that are at hand have been handled, and what they set off. */
 export function afterPoll(work: () => void): void {
   setImmediate(work);
@@ -16,11 +18,11 @@ export function pause(durationMs: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {
       clearTimeout(timer);
-      signal?.removeEventListener('abort', end);
+      forget();
       resolve();
     };
     const timer = setTimeout(end, durationMs);
-    signal?.addEventListener('abort', end);
+    const forget = onAbort(signal, end);
   });
 }
 

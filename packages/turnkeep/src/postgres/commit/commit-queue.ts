@@ -1,4 +1,4 @@
-import { reasonOf } from '../../core/abort.ts';
+import { onAbort, reasonOf } from '../../core/abort.ts';
 import type { Envelope } from '../../core/backend.ts';
 import { TurnkeepError } from '../../core/errors.ts';
 import { LIMITS } from '../../core/limits.ts';
@@ -29,14 +29,13 @@ export class CommitQueue {
     if (this.#count >= LIMITS.queuedCommits) throw new TurnkeepError('overloaded', { queued: this.#count });
     const job = new WaitingCommit(envelope);
     const lane = this.#lane(envelope.commit.namespace);
-    const abort = (): void => lane.withdraw(job, reasonOf(signal));
-    signal?.addEventListener('abort', abort);
+    const forget = onAbort(signal, () => lane.withdraw(job, reasonOf(signal)));
     this.#count += 1;
     lane.push(job);
     try {
       return await job.answer;
     } finally {
-      signal?.removeEventListener('abort', abort);
+      forget();
       this.#count -= 1;
       if (this.#count === 0) this.#drained?.();
     }

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { abortedBy } from '../../core/abort.ts';
+import { abortedBy, onAbort } from '../../core/abort.ts';
 import type { CoolOptions, SearchCandidates, SearchQuery, StoreFault } from '../../core/backend.ts';
 import { TurnkeepError } from '../../core/errors.ts';
 import { threadOptions } from '../../platform/thread-options.ts';
@@ -103,15 +103,14 @@ export class ServiceClient {
   ): Promise<Services[Kind]['answer']> {
     if (this.#gone) throw this.#gone;
     const id = this.#next++;
-    const abort = () => {
+    const forget = onAbort(signal, () => {
       this.#post({ kind: 'cancel', id });
       this.#settle(id)?.reject(abortedBy(signal));
-    };
-    signal?.addEventListener('abort', abort, { once: true });
+    });
     try {
       return (await this.#answerTo(id, call, onProgress)) as Services[Kind]['answer']; // the thread answers what was asked
     } finally {
-      signal?.removeEventListener('abort', abort);
+      forget();
     }
   }
 

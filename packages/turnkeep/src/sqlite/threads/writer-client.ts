@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { abortedBy } from '../../core/abort.ts';
+import { abortedBy, onAbort } from '../../core/abort.ts';
 import type { Envelope } from '../../core/backend.ts';
 import { errorFromData, TurnkeepError } from '../../core/errors.ts';
 import { LIMITS } from '../../core/limits.ts';
@@ -97,8 +97,7 @@ export class WriterClient {
     const job = this.#nextJob++;
     const text = JSON.stringify({ job, envelope } satisfies CommitJob);
     const { commitId, namespace } = envelope.commit;
-    const abort = () => this.#abort(job, signal);
-    signal?.addEventListener('abort', abort, { once: true });
+    const forget = onAbort(signal, () => this.#abort(job, signal));
     try {
       const sent = { commitId, namespace, length: envelope.length };
       const outcome = await this.#await(job, sent, () => this.#enqueue({ job, text }));
@@ -106,7 +105,7 @@ export class WriterClient {
     } catch (error) {
       throw calledFrom(error);
     } finally {
-      signal?.removeEventListener('abort', abort);
+      forget();
     }
     throw new Error('the writer answered a commit with something else');
   }
