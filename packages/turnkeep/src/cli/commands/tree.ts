@@ -54,16 +54,45 @@ export interface TreeDrawing extends TreeOptions {
 }
 
 const DRAWING_COLUMNS = 64;
+/** A drawing that is narrower says nothing any more. */
+const LEAST_COLUMNS = 24;
 const STATE_COLUMNS = 9;
-/** What stands beside the drawing on a narrow terminal: state and mark. */
-const BESIDE_COLUMNS = 26;
+const LEAF_MARK = '◀ active leaf';
+/** State and mark, each behind a space. */
+const BESIDE_COLUMNS = 1 + STATE_COLUMNS + 1 + columnsOf(LEAF_MARK);
 
-/** A tree as lines for a terminal, one after the other. */
-export function* drawnTree({ out }: Shell, turns: readonly LabelledTurn[], how: TreeDrawing): Generator<string> {
-  const width = Math.max(24, Math.min(DRAWING_COLUMNS, (out.columns ?? Infinity) - BESIDE_COLUMNS));
+/** Where a drawing stands on the terminal. */
+interface Layout {
+  /** Columns of rails and words. */
+  readonly width: number;
+  /** True where a turn's id stands in a line of its own, since beside it would not fit. */
+  readonly idsBelow: boolean;
+}
+
+/** A tree as lines for a terminal, one after the other. Of a terminal that is not too narrow for it none wraps. */
+export function* drawnTree(
+  { out }: Pick<Shell, 'out'>,
+  turns: readonly LabelledTurn[],
+  how: TreeDrawing,
+): Generator<string> {
+  const layout = layoutOf(out.columns ?? Infinity, turns, how);
   for (const line of treeLines(turns, how)) {
-    yield line.kind === 'turn' ? turnLine(line, how, out.colors, width) : leftOutLine(line, how, out.colors);
+    if (line.kind === 'left_out') yield leftOutLine(line, how, out.colors);
+    else yield* turnLines(line, how, out.colors, layout);
   }
+}
+
+function layoutOf(columns: number, turns: readonly LabelledTurn[], how: TreeDrawing): Layout {
+  const ids = how.isBrief ? 0 : turns.reduce((most, turn) => Math.max(most, columnsOf(idsOf(turn, how)) + 1), 0);
+  const besideIds = columns - BESIDE_COLUMNS - ids;
+  const idsBelow = besideIds < LEAST_COLUMNS && ids > 0;
+  const room = idsBelow ? columns - BESIDE_COLUMNS : besideIds;
+  return { idsBelow, width: Math.max(LEAST_COLUMNS, Math.min(DRAWING_COLUMNS, room)) };
+}
+
+/** The id of a turn, and the conversation that it is inherited from. */
+function idsOf({ turnId, conversationId }: LabelledTurn, how: TreeDrawing): string {
+  return safeLine(conversationId === how.conversationId ? turnId : `${turnId} from ${conversationId}`);
 }
 
 const SYMBOLS: Record<TurnState, string> = {
@@ -78,20 +107,21 @@ const SYMBOLS: Record<TurnState, string> = {
 
 type DrawnTurn = Extract<TreeLine, { kind: 'turn' }>;
 
-function turnLine(line: DrawnTurn, how: TreeDrawing, colors: Colors, width: number): string {
+function* turnLines(line: DrawnTurn, how: TreeDrawing, colors: Colors, layout: Layout): Generator<string> {
   const { rails, turn } = line;
   const isLeaf = turn.turnId === how.leaf;
   const symbol = SYMBOLS[turn.state];
-  const room = width - columnsOf(rails) - 2;
+  const room = Math.max(1, layout.width - columnsOf(rails) - 2);
   const words = padEnd(clip(`${markOf(line)}${safeLine(turn.label) || '(no words)'}`, room), room);
   const paint = turn.state === 'failed' ? colors.red : turn.state === 'completed' ? colors.green : colors.yellow;
+  const ids = colors.dim(idsOf(turn, how));
   const end = [
     padEnd(turn.state, STATE_COLUMNS),
-    ...(how.isBrief ? [] : [colors.dim(safeLine(turn.turnId))]),
-    ...(turn.conversationId === how.conversationId ? [] : [colors.dim(`from ${safeLine(turn.conversationId)}`)]),
-    ...(isLeaf ? [colors.bold('◀ active leaf')] : []),
+    ...(how.isBrief || layout.idsBelow ? [] : [ids]),
+    ...(isLeaf ? [colors.bold(LEAF_MARK)] : []),
   ];
-  return `${rails && colors.dim(rails)}${paint(symbol)} ${isLeaf ? colors.bold(words) : words} ${end.join(' ')}`.trimEnd();
+  yield `${rails && colors.dim(rails)}${paint(symbol)} ${isLeaf ? colors.bold(words) : words} ${end.join(' ')}`.trimEnd();
+  if (layout.idsBelow) yield `${colors.dim(rails.replace('├─', '│ '))}  ${ids}`;
 }
 
 /** `[2 edit]`: its number among its siblings and why it is there; nothing for an only child. */
