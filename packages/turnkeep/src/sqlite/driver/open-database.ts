@@ -48,7 +48,8 @@ function openWithDriver(path: string, { driver, readOnly = false }: OpenDatabase
 
 function noDriver(driver: DriverName | undefined): TurnkeepError {
   const wanted = driver ?? 'better-sqlite3 or node:sqlite';
-  const how = 'install better-sqlite3 12, or use Node.js 22.16 or later';
+  const how =
+    'install better-sqlite3 12 (`npm rebuild better-sqlite3` where it is there and was not built), or use Node.js 22.16 or later';
   return new TurnkeepError('unsupported', {
     what: `open SQLite without ${wanted} in Node.js ${process.versions.node}: ${how}`,
   });
