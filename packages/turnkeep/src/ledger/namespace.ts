@@ -175,7 +175,8 @@ export class Namespace {
 
   /**
    * Finds a literal text, whatever script, length or symbols it has, in messages (text, reasoning, refusals, tool names,
-   * inputs, outputs) and titles; case is folded, nothing else. Exactly what a scan of one snapshot would find.
+   * inputs, outputs) and titles; case is folded, nothing else. Exactly what a scan of one snapshot would find; a blank text
+   * finds nothing.
    */
   async search(text: string, options: SearchOptions = {}): Promise<SearchPage> {
     return searchNamespace(this.#access, this.id, text, options);
