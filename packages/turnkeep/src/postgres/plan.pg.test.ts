@@ -12,6 +12,8 @@ import { checkKept } from './sql/check-kept.ts';
 import { placeInFeed, readFeed } from './sql/feed.ts';
 import { listHeads } from './sql/list-heads.ts';
 import { loadHeads, loadLogs, loadPacks, loadRanges, loadRows, loadWords } from './sql/load.ts';
+import { loadLines } from './sql/load-lines.ts';
+import { loadPlaces } from './sql/load-places.ts';
 import { lockHeads } from './sql/lock-heads.ts';
 import { notePacks, packsOf, putPacks, rowsToPack } from './sql/pack.ts';
 import { removePacked, removeRows } from './sql/remove-rows.ts';
@@ -37,8 +39,10 @@ function keyedStatements(): readonly Statement[] {
     ...[true, false].flatMap((wait) =>
       (['alone', 'writes', 'shares'] as const).map((lock) => lockHeads(schema, 'n', ['c'], wait, lock)),
     ),
-    checkKept(schema, 'n', [kept], absent),
-    checkKept(schema, 'n', [{ ...kept, packs: 'm' }], absent),
+    ...(['alone', 'shares'] as const).flatMap((lock) => [
+      checkKept(schema, 'n', { heads: [kept], ...absent }, lock),
+      checkKept(schema, 'n', { heads: [{ ...kept, packs: 'm' }], ...absent }, lock),
+    ]),
     writeCommits(schema, 'n', { heads: [], added: [], put: [], logs: [], floor: 0 }),
     addHeads(schema, 'n', ['c'], ['1']),
     dropHeads(schema, 'n', ['c']),
@@ -54,6 +58,8 @@ function keyedStatements(): readonly Statement[] {
     ]),
     loadLogs(schema, 'n', [{ ...of, version: 1 }]),
     loadWords(schema, 'n', [range]),
+    loadPlaces(schema, 'n', [of]),
+    loadLines(schema, 'n', ['c']),
     loadSought(schema, 'n', { conversationId: 'c', messageId: 'm' }),
     loadBlocks(schema, 'n', places),
     lastCooled(schema, 'n', 'c'),

@@ -4,7 +4,7 @@ import { TABLES } from '../core/keys.ts';
 import { Miss } from './commit/ask.ts';
 import type { Ask } from './commit/ask.ts';
 import type { Connection } from './driver/driver.ts';
-import { Loader } from './commit/loader.ts';
+import { justSent, Loader } from './commit/loader.ts';
 import type { Schema } from './schema/schema-name.ts';
 import { Snapshot } from './commit/snapshot.ts';
 import { beginSnapshot, enterNamespace } from './sql/transaction.ts';
@@ -31,7 +31,7 @@ export async function readSnapshot<Result>(
     // Who asks by an id goes elsewhere than the head leads.
     if (namesMessage(tried.ask)) loader.forgetGuesses();
     if (round > 0) await loader.loadMissing(connection, [tried.ask]);
-    else await loader.load(connection, [tried.ask], [beginSnapshot(), enterNamespace(namespace)]);
+    else await loader.load(connection, [tried.ask], [justSent([beginSnapshot(), enterNamespace(namespace)])]);
   }
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { CheckpointPart } from '../change.ts';
+import type { CheckpointPart, CheckpointWrite } from '../change.ts';
 import { contentAddress } from '../digest.ts';
 import type { Draft } from '../draft.ts';
 import { encode } from '../encoding.ts';
@@ -140,6 +140,13 @@ function storePart(draft: Draft, part: CheckpointPart, path: string): JsonObject
   return { content: address };
 }
 
+/** The key of a pending write's row. */
+export function keyOfWrite({ checkpointId, revision, taskPath = '', task, index }: CheckpointWrite): string {
+  // Negative indexes are special channels of some agents: they come first, the lowest at the start.
+  const order = index < 0 ? `-${numberKey(Number.MAX_SAFE_INTEGER + index)}` : numberKey(index);
+  return KEYS.pendingWrite(checkpointId, revision, `${taskPath}\u0001${task}\u0001${order}`);
+}
+
 /** A pending write beside a revision. */
 export const checkpointWrite: Rule<'checkpoint.write'> = {
   shape: z.strictObject({
@@ -154,14 +161,10 @@ export const checkpointWrite: Rule<'checkpoint.write'> = {
   }),
   records: one,
   apply(draft, change, path) {
-    const { kind, checkpointId, revision, task, index, channel } = change;
+    const { kind, checkpointId, revision, task, index, channel, taskPath = '' } = change;
     if (!draft.get(KEYS.checkpoint(checkpointId, revision))) throw new TurnkeepError('no_checkpoint', { checkpointId });
-    const taskPath = change.taskPath ?? '';
     const record = draft.addRecord({ channel, value: change.value }, path);
-    // Negative indexes are special channels of some agents: they come first, the lowest at the start.
-    const order = index < 0 ? `-${numberKey(Number.MAX_SAFE_INTEGER + index)}` : numberKey(index);
-    const place = `${taskPath}\u0001${task}\u0001${order}`;
-    const key = KEYS.pendingWrite(checkpointId, revision, place);
+    const key = keyOfWrite(change);
     draft.get(key); // so that what it replaces is taken off
     draft.put(key, [draft.version, record, taskPath, task, index]);
     return { kind, checkpointId, revision, task, index, record };

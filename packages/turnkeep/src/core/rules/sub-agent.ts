@@ -80,7 +80,7 @@ export function* ancestorsOf(
 }
 
 /** What begins something, or brings it to its end: none of it after the turn above was cancelled or has failed. */
-function isWork(change: Change): boolean {
+export function isWork(change: Change): boolean {
   switch (change.kind) {
     case 'turn.submit':
     case 'turn.record':

@@ -7,8 +7,13 @@ export type Ask =
   | { readonly kind: 'row'; readonly conversation: ConversationId; readonly key: string }
   | { readonly kind: 'range'; readonly conversation: ConversationId; readonly range: RowRange }
   | { readonly kind: 'log'; readonly conversation: ConversationId; readonly version: number }
-  /** The log record that the last row of a range refers to, if it does: nobody misses it, and a plan may foresee it. */
+  /** The log records that the last rows of a range refer to, if they do: nobody misses them, and a plan may foresee them. */
   | { readonly kind: 'words'; readonly conversation: ConversationId; readonly range: RowRange }
+  /**
+   * The row of a turn's or a message's id, and what stands at the place that it names: the branch, the turn, the message. Nobody
+   * misses it as such.
+   */
+  | { readonly kind: 'place'; readonly conversation: ConversationId; readonly key: string }
   | { readonly kind: 'list'; readonly query: HeadQuery };
 
 /** Something was asked for that is not at hand. It is caught, loaded, and what asked runs again from its start. */

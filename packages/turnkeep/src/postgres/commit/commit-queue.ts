@@ -5,6 +5,7 @@ import { LIMITS } from '../../core/limits.ts';
 import type { Receipt } from '../../core/receipt.ts';
 import type { Remembered } from './group-runner.ts';
 import { KnownIds } from './known-ids.ts';
+import { KnownParents } from './known-parents.ts';
 import { Lane } from '../driver/lane.ts';
 import type { LaneOptions } from '../driver/lane.ts';
 import { RecentConversations } from './recent-conversations.ts';
@@ -15,7 +16,11 @@ import { WaitingCommit } from './waiting-commit.ts';
 export class CommitQueue {
   readonly #store: Store;
   readonly #options: LaneOptions;
-  readonly #remembered: Remembered = { ids: new KnownIds(), recent: new RecentConversations() };
+  readonly #remembered: Remembered = {
+    ids: new KnownIds(),
+    parents: new KnownParents(),
+    recent: new RecentConversations(),
+  };
   readonly #lanes = new Map<string, Lane>();
   #count = 0;
   #drained: (() => void) | undefined;
@@ -28,6 +33,7 @@ export class CommitQueue {
   async commit(envelope: Envelope, signal: AbortSignal | undefined): Promise<Receipt> {
     if (this.#count >= LIMITS.queuedCommits) throw new TurnkeepError('overloaded', { queued: this.#count });
     const job = new WaitingCommit(envelope);
+    job.lookAlso(this.#remembered.parents.above(envelope.commit));
     const lane = this.#lane(envelope.commit.namespace);
     const forget = onAbort(signal, () => lane.withdraw(job, reasonOf(signal)));
     this.#count += 1;

@@ -5,7 +5,7 @@ import type { Receipt } from '../../core/receipt.ts';
 import type { Connection } from '../driver/driver.ts';
 import { driverFault, storeError } from '../driver/driver-errors.ts';
 import { decideGroup } from './group.ts';
-import type { Job } from './group.ts';
+import type { Job, Outcome } from './group.ts';
 import { NOT_SO } from '../sql/check-kept.ts';
 import { assertEntered, enterNamespace, rememberSettings, restoreSettings } from '../sql/transaction.ts';
 import { conversationsOf } from './read-plan.ts';
@@ -17,11 +17,14 @@ const TRIES = 4;
 /** Decides and writes a commit within a transaction that somebody else began and will end; refuses a client without one. */
 export async function commitOn(store: Store, connection: Connection, envelope: Envelope): Promise<Receipt> {
   const locks = new Set(conversationsOf(envelope.commit));
+  const looks = new Set<ConversationId>();
   try {
-    for (let tries = 0, known = 0; tries < TRIES; tries = locks.size > known ? 0 : tries + 1) {
-      known = locks.size;
-      const receipt = await tryOn(store, connection, { envelope, locks: [...locks] }, locks);
-      if (receipt) return receipt;
+    for (let tries = 0, known = 0; tries < TRIES; tries = locks.size + looks.size > known ? 0 : tries + 1) {
+      known = locks.size + looks.size;
+      const outcome = await tryOn(store, connection, { envelope, locks: [...locks], looks: [...looks] });
+      if (outcome.kind === 'done') return outcome.receipt;
+      if (outcome.kind !== 'needs') continue;
+      for (const id of outcome.conversations) (outcome.to === 'write' ? locks : looks).add(id);
     }
   } catch (error) {
     if (driverFault(error).code === NOT_SO)
@@ -32,18 +35,11 @@ export async function commitOn(store: Store, connection: Connection, envelope: E
   throw new TurnkeepError('store_busy', { waitedMs: 0 });
 }
 
-async function tryOn(
-  store: Store,
-  connection: Connection,
-  job: Job,
-  locks: Set<ConversationId>,
-): Promise<Receipt | undefined> {
+async function tryOn(store: Store, connection: Connection, job: Job): Promise<Outcome> {
   const outcome = (await decideOn(store, connection, job)).get(job);
   assert(outcome, 'every commit of a group has an outcome');
-  if (outcome.kind === 'done') return outcome.receipt;
   if (outcome.kind === 'failed') throw outcome.error;
-  if (outcome.kind === 'needs') for (const id of outcome.conversations) locks.add(id);
-  return undefined;
+  return outcome;
 }
 
 /** Leaves the transaction's settings as they were. */

@@ -5,6 +5,7 @@ import { decideGroup } from './group.ts';
 import type { Outcome } from './group.ts';
 import { runKept } from './kept-group.ts';
 import type { KnownIds } from './known-ids.ts';
+import type { KnownParents } from './known-parents.ts';
 import type { RecentConversations } from './recent-conversations.ts';
 import { begin, commit, enterBounded, rollback } from '../sql/transaction.ts';
 import type { Store } from '../store.ts';
@@ -25,6 +26,8 @@ export interface GroupRun {
 export interface Remembered {
   /** Conversations that it has seen: they exist for ever, if only as tombstones. */
   readonly ids: KnownIds;
+  /** Whose sub-agents they are. */
+  readonly parents: KnownParents;
   /** Those that it wrote last, with rows. */
   readonly recent: RecentConversations;
 }
@@ -54,7 +57,7 @@ export async function runGroup(
 async function runLongWay(
   store: Store,
   session: Session,
-  { ids, recent }: Remembered,
+  { ids, parents, recent }: Remembered,
   { namespace, jobs, waitMs }: GroupRun,
   pending: readonly Statement[] = [],
 ): Promise<ReadonlyMap<WaitingCommit, Outcome>> {
@@ -63,6 +66,7 @@ async function runLongWay(
     wait: waitMs !== undefined,
     exists: (id) => waitMs === undefined && ids.has(namespace, id),
   });
+  for (const [child, parent] of group.parents) parents.add(namespace, child, parent);
   if (group.batch.isEmpty) {
     await session.run([rollback()]);
     return group.outcomes;
@@ -71,6 +75,7 @@ async function runLongWay(
   try {
     const results = await session.run(statements);
     group.batch.keep(recent, namespace, results[0] ?? [], (id) => group.knownRows(id));
+    group.keepSeen(recent);
   } catch (error) {
     if (driverFault(error).kind === 'lost') for (const job of jobs) job.noteUnknown();
     throw error;

@@ -2,33 +2,44 @@ import type { Envelope, WriteSet } from '../../core/backend.ts';
 import { decide } from '../../core/decide.ts';
 import type { Decision } from '../../core/decide.ts';
 import type { ConversationId } from '../../core/ids.ts';
-import { afterSeparator, TABLES } from '../../core/keys.ts';
+import type { Head } from '../../core/head.ts';
+import { afterSeparator, KEYS, TABLES } from '../../core/keys.ts';
 import { Overlay } from '../../core/overlay.ts';
 import { isShelf } from '../../core/shelf.ts';
 import type { Receipt } from '../../core/receipt.ts';
+import { isWork } from '../../core/rules/sub-agent.ts';
 import { scanPrefix } from '../../core/tree/path.ts';
 import type { Ask } from './ask.ts';
 import { drawNumber } from './conversation-number.ts';
 import type { Connection, SqlRow, Statement } from '../driver/driver.ts';
 import { KnownRows } from './known-rows.ts';
-import { Loader, storedHead } from './loader.ts';
-import { readPlan } from './read-plan.ts';
+import { asksBeforeCut, asksOfFork, asksOfInherited, inheritedBy } from './inherited.ts';
+import { justSent, Loader, storedHead } from './loader.ts';
+import type { Step } from './loader.ts';
+import { namedPlaces, placeAsk, readPlan } from './read-plan.ts';
+import type { RecentConversations } from './recent-conversations.ts';
 import { attempt } from '../reading.ts';
 import { isShared } from './shared-shelf.ts';
 import { Snapshot } from './snapshot.ts';
 import { addHeads } from '../sql/add-heads.ts';
 import { loadHeads } from '../sql/load.ts';
 import { lockHeads } from '../sql/lock-heads.ts';
+import type { HeadLock } from '../sql/lock-heads.ts';
 import type { Store } from '../store.ts';
 import { WithoutSums } from './sums.ts';
 import { WriteBatch } from './write-batch.ts';
 import type { Held } from './write-batch.ts';
+
+/** Where the column `head` is of those that a lock answers. */
+const HEAD = 4;
 
 /** A commit as a group takes it. */
 export interface Job {
   readonly envelope: Envelope;
   /** The conversations whose heads it locks, its own first: those that it names, and those that an earlier try came upon. */
   readonly locks: readonly ConversationId[];
+  /** Those whose heads it reads and does not write, that an earlier try came upon. */
+  readonly looks: readonly ConversationId[];
 }
 
 /** What became of a commit in its group. */
@@ -39,8 +50,8 @@ export type Outcome =
   | { readonly kind: 'busy' }
   /** It must wait for an earlier commit of its conversation, which was not decided. */
   | { readonly kind: 'behind' }
-  /** It needs more heads than it locked. */
-  | { readonly kind: 'needs'; readonly conversations: readonly ConversationId[] };
+  /** It needs more heads than it locked, to write them or only to read them. */
+  | { readonly kind: 'needs'; readonly conversations: readonly ConversationId[]; readonly to: 'write' | 'read' };
 
 export interface GroupOptions {
   /** Sent before the locks in the same flush; the last one enters the namespace. */
@@ -57,16 +68,20 @@ export interface DecidedGroup<J extends Job> {
   readonly batch: WriteBatch;
   /** Of the conversations that are held, those that exist once the batch is written. */
   readonly existing: readonly ConversationId[];
+  /** Of the conversations that are held and are a sub-agent's, whose. */
+  readonly parents: readonly (readonly [child: ConversationId, parent: ConversationId])[];
   /** Round trips for rows that the read plan had not foreseen. */
   readonly unforeseen: number;
   /** What is known of the rows of a conversation that is held, as they were before. */
   knownRows(conversation: ConversationId): KnownRows;
+  /** Keeps what was only read, once the transaction is through. */
+  keepSeen(recent: RecentConversations): void;
 }
 
 /**
- * Locks the heads of a group of commits of one namespace, loads what they will ask for, and decides them in order, each
- * on what the ones before it left. Two round trips, where the read plan has foreseen everything. The caller writes the
- * batch and ends the transaction.
+ * Locks the heads of a group of commits of one namespace and looks up what they name, loads what they will ask for, and decides
+ * them in order, each on what the ones before it left. Two round trips, where the read plan has foreseen everything. The caller
+ * writes the batch and ends the transaction.
  */
 export async function decideGroup<J extends Job>(
   store: Store,
@@ -88,6 +103,8 @@ class Group<J extends Job> implements DecidedGroup<J> {
   readonly #connection: Connection;
   readonly #namespace: string;
   readonly #held = new Map<ConversationId, Held>();
+  /** Heads that nobody changes meanwhile, as they are stored: those above a sub-agent's. */
+  readonly #seen = new Map<ConversationId, string>();
   readonly #snapshot = new Snapshot();
   readonly #overlay: Overlay;
   readonly #rows: WithoutSums;
@@ -95,6 +112,7 @@ class Group<J extends Job> implements DecidedGroup<J> {
   /** Conversations of which a commit was left for a later group. */
   readonly #postponed = new Set<ConversationId>();
   #open: readonly J[] = [];
+  #waits = false;
   unforeseen = 0;
 
   constructor(store: Store, connection: Connection, namespace: string) {
@@ -103,12 +121,20 @@ class Group<J extends Job> implements DecidedGroup<J> {
     this.#namespace = namespace;
     this.#overlay = new Overlay(this.#snapshot);
     this.#rows = new WithoutSums(this.#overlay);
-    this.#loader = new Loader(store.schema, namespace, this.#snapshot, this.#held).withoutHeads();
+    const still = { has: (id: ConversationId) => this.#held.has(id) || this.#seen.has(id) };
+    this.#loader = new Loader(store.schema, namespace, this.#snapshot, still).withoutHeads();
     this.batch = new WriteBatch(this.#held, this.#snapshot);
   }
 
   get existing(): readonly ConversationId[] {
     return [...this.#held].flatMap(([id, { isNew }]) => (isNew && !this.batch.hasHead(id) ? [] : [id]));
+  }
+
+  get parents(): readonly (readonly [ConversationId, ConversationId])[] {
+    return [...this.#held.keys(), ...this.#seen.keys()].flatMap((id) => {
+      const parent = this.#snapshot.stored(id)?.head.parent;
+      return parent ? [[id, parent.conversationId] as const] : [];
+    });
   }
 
   knownRows(conversation: ConversationId): KnownRows {
@@ -122,45 +148,112 @@ class Group<J extends Job> implements DecidedGroup<J> {
     const shared = all.filter(isShared);
     const lone = all.filter((id) => !isShared(id));
     const maybeNew = lone.filter((id) => (own.includes(id) || isShelf(id)) && !exists(id));
+    const looks = distinct(jobs.flatMap((job) => job.looks)).filter((id) => !all.includes(id));
     const { schema } = this.#store;
-    const results = await this.#connection.run([
-      ...enter,
+    this.#waits = wait;
+    const named = jobs.flatMap(({ envelope }) => namedPlaces(envelope.commit));
+    const lines = distinct(jobs.flatMap((job) => job.locks)).filter((id) => !isShelf(id));
+    await this.#loader.load(this.#connection, named, [
+      justSent(enter),
       // Of all heads that are locked these have the first keys.
-      ...(shared.length > 0 ? [lockHeads(schema, this.#namespace, shared, wait, 'shares')] : []),
-      lockHeads(schema, this.#namespace, lone, wait),
-      ...(maybeNew.length > 0 ? [addHeads(schema, this.#namespace, maybeNew, maybeNew.map(drawNumber))] : []),
-      ...(others.length > 0 ? [loadHeads(schema, this.#namespace, others)] : []),
+      ...(shared.length > 0 ? [this.#lockStep(shared, 'shares')] : []),
+      this.#lockStep(lone, 'alone'),
+      ...this.#lookSteps(looks),
+      ...(maybeNew.length > 0 ? [this.#newStep(maybeNew)] : []),
+      ...(others.length > 0
+        ? [
+            {
+              statements: [loadHeads(schema, this.#namespace, others)],
+              take: (rows: readonly SqlRow[] = []) => this.#noteAbsent(others, rows),
+            },
+          ]
+        : []),
+      this.#loader.linesStep(lines),
     ]);
-    const answers = results.slice(enter.length);
-    if (shared.length > 0) this.#holdLocked(answers.shift() ?? []);
-    this.#holdLocked(answers.shift() ?? []);
-    if (maybeNew.length > 0) this.#holdNew(answers.shift() ?? []);
-    if (others.length > 0) this.#noteAbsent(others, answers.shift() ?? []);
     this.#open = jobs.filter((job) => {
       if (this.#isBehind(job)) return false;
-      const isReady = job.locks.every((id) => this.#isSettled(id));
+      const isReady =
+        job.locks.every((id) => this.#isSettled(id)) &&
+        job.looks.every((id) => this.#snapshot.stored(id) !== undefined);
       if (!isReady) this.#postpone(job, { kind: 'busy' });
       return isReady;
     });
   }
 
+  #lockStep(ids: readonly ConversationId[], lock: HeadLock): Step {
+    return {
+      statements: [lockHeads(this.#store.schema, this.#namespace, ids, this.#waits, lock)],
+      take: (rows = []) => this.#holdLocked(rows),
+    };
+  }
+
+  #newStep(ids: readonly ConversationId[]): Step {
+    return {
+      statements: [addHeads(this.#store.schema, this.#namespace, ids, ids.map(drawNumber))],
+      take: (rows = []) => this.#holdNew(rows),
+    };
+  }
+
+  /** Locks heads so that nobody changes them, and whoever only reads them, too, does not wait. */
+  #lookSteps(ids: readonly ConversationId[]): readonly Step[] {
+    if (ids.length === 0) return [];
+    const statements = [lockHeads(this.#store.schema, this.#namespace, ids, this.#waits, 'shares')];
+    return [{ statements, take: (rows = []) => this.#see(rows) }];
+  }
+
   /** Decides until every commit is through; those that lack something wait for the next load, and the others go on. */
   async decide(): Promise<void> {
+    const above = new Map(this.#open.flatMap((job) => this.#parentsOf(job).map((parent) => [job, parent] as const)));
+    const parents = [...above.values()];
+    const unseen = distinct(parents.map(({ conversationId }) => conversationId)).filter(
+      (id) => this.#snapshot.stored(id) === undefined,
+    );
+    const turns = parents.map(({ conversationId, turnId }) => placeAsk(conversationId, KEYS.turnId(turnId)));
     await this.#loader.load(
       this.#connection,
-      this.#open.flatMap((job) => this.#plan(job)),
+      [...this.#loader.takeGuesses(), ...this.#open.flatMap((job) => this.#plan(job)), ...turns],
+      this.#lookSteps(unseen),
     );
+    this.#open = this.#open.filter((job) => {
+      const parent = above.get(job)?.conversationId;
+      const isSeen = parent === undefined || this.#snapshot.stored(parent) !== undefined;
+      if (!isSeen && !this.#isBehind(job)) this.#postpone(job, { kind: 'needs', conversations: [parent], to: 'read' });
+      return isSeen;
+    });
     for (;;) {
       const missing = this.#decideOnce();
       if (missing.length === 0) return;
       this.unforeseen += 1;
-      await this.#loader.loadMissing(this.#connection, missing);
+      await this.#loader.loadMissing(this.#connection, [
+        ...missing,
+        ...this.#open.flatMap((job) => this.#planAgain(job)),
+      ]);
     }
   }
 
+  /** The turns that a commit's work hangs under, nearest to its conversation or to the one that it is spawned by. */
+  #parentsOf({ envelope: { commit }, locks }: J): readonly NonNullable<Head['parent']>[] {
+    if (!commit.changes.some((change) => change.kind === 'conversation.spawn' || isWork(change))) return [];
+    return locks.flatMap((id) => this.#snapshot.stored(id)?.head.parent ?? []);
+  }
+
+  /** What a plan asks for now that more is known, and did not ask for before. */
+  #planAgain(job: J): readonly Ask[] {
+    return this.#plan(job).filter((ask) => ask.kind !== 'words' && ask.kind !== 'place' && !this.#snapshot.has(ask));
+  }
+
   #plan({ envelope }: J): readonly Ask[] {
-    const stored = this.#snapshot.stored(envelope.commit.conversationId);
-    return stored ? readPlan(envelope, stored, this.#store.sha256) : [];
+    const { conversationId, changes } = envelope.commit;
+    const stored = this.#snapshot.stored(conversationId);
+    const [first] = changes;
+    if (!stored) return first?.kind === 'conversation.fork' ? asksOfFork(this.#snapshot, first) : [];
+    const known = (key: string) => this.#snapshot.peek(conversationId, key);
+    const plan = readPlan(envelope, stored, this.#store.sha256, known);
+    const own = plan.filter((ask) => ask.kind !== 'list' && ask.conversation === conversationId);
+    const [branch] = stored.places.get(stored.head.leaf ?? '') ?? [0];
+    const inherited = inheritedBy(this.#snapshot, conversationId, branch);
+    const atCuts = envelope.commit.expect?.transcript ? inherited.flatMap(asksBeforeCut) : [];
+    return [...plan, ...asksOfInherited(own, inherited), ...atCuts];
   }
 
   #decideOnce(): readonly Ask[] {
@@ -186,8 +279,7 @@ class Group<J extends Job> implements DecidedGroup<J> {
     try {
       const tried = attempt(this.#snapshot, () => decide(this.#rows, job.envelope, this.#store.sha256));
       if ('result' in tried) this.#settle(job, tried.result);
-      else if (tried.ask.kind === 'head')
-        this.#postpone(job, { kind: 'needs', conversations: [tried.ask.conversation, ...this.#subAgentsOf(job)] });
+      else if (tried.ask.kind === 'head') this.#postpone(job, this.#needsHead(job, tried.ask.conversation));
       else return tried.ask;
     } catch (error) {
       // A mistake in the rules is the commit's own failure.
@@ -196,9 +288,15 @@ class Group<J extends Job> implements DecidedGroup<J> {
     return undefined;
   }
 
-  /** An erasure comes upon one sub-agent after the other: the others of those that it holds are locked with the first. */
+  /** An erasure comes upon one sub-agent after the other, and writes it; others look at what is above their conversation. */
+  #needsHead(job: J, conversation: ConversationId): Outcome {
+    const isErasure = job.envelope.commit.changes[0]?.kind === 'conversation.erase';
+    if (!isErasure) return { kind: 'needs', conversations: [conversation], to: 'read' };
+    return { kind: 'needs', conversations: [conversation, ...this.#subAgentsOf(job)], to: 'write' };
+  }
+
+  /** The others of those that an erasure holds are locked with the first. */
   #subAgentsOf(job: J): readonly ConversationId[] {
-    if (job.envelope.commit.changes[0]?.kind !== 'conversation.erase') return [];
     return job.locks.flatMap((id) => {
       const found = attempt(this.#snapshot, () => scanPrefix(this.#overlay, id, TABLES.spawned));
       return 'result' in found ? found.result.map(({ key }) => afterSeparator(key) as ConversationId) : [];
@@ -214,7 +312,7 @@ class Group<J extends Job> implements DecidedGroup<J> {
   #take(job: J, writes: WriteSet, receipt: Receipt): void {
     const conversations = this.batch.notHeld(writes);
     if (conversations.length > 0) {
-      this.#postpone(job, { kind: 'needs', conversations });
+      this.#postpone(job, { kind: 'needs', conversations, to: 'write' });
       return;
     }
     this.batch.add(writes);
@@ -241,6 +339,22 @@ class Group<J extends Job> implements DecidedGroup<J> {
       const { c, rank, packs, places } = stored;
       this.#held.set(id, { c, isNew: false, rank, packs, places });
       this.#snapshot.putHead(id, stored);
+    }
+  }
+
+  #see(rows: readonly SqlRow[]): void {
+    for (const row of rows) {
+      const stored = storedHead(row);
+      this.#seen.set(stored.head.conversationId, row[HEAD] as string);
+      this.#snapshot.putHead(stored.head.conversationId, stored);
+    }
+  }
+
+  keepSeen(recent: RecentConversations): void {
+    for (const [id, text] of this.#seen) {
+      const stored = this.#snapshot.stored(id);
+      if (!stored || recent.get(this.#namespace, id)?.text === text) continue;
+      recent.put(this.#namespace, { stored, text }, this.#snapshot.rowsOf(id), undefined);
     }
   }
 

@@ -6,10 +6,9 @@ import type { Session, Statement } from '../driver/driver.ts';
 import { driverFault } from '../driver/driver-errors.ts';
 import type { Outcome } from './group.ts';
 import { KeptRows, NotKept } from './kept-rows.ts';
-import type { Absent } from './kept-rows.ts';
 import type { RecentConversations } from './recent-conversations.ts';
 import { NOT_SO, checkKept } from '../sql/check-kept.ts';
-import type { KeptHead } from '../sql/check-kept.ts';
+import type { KeptConversations } from '../sql/check-kept.ts';
 import { begin, commit, enterBounded, rollback } from '../sql/transaction.ts';
 import type { Store } from '../store.ts';
 import { WithoutSums } from './sums.ts';
@@ -44,13 +43,18 @@ export async function runKept(
 ): Promise<KeptOutcomes> {
   const group = new KeptGroup(store, recent, namespace);
   for (const job of jobs) group.decide(job);
-  const heads = group.heads();
-  const absent = group.absent();
+  const [written, read] = group.checks();
+  const heads = [...written.heads, ...read.heads];
   // Of what goes the long way nobody checks what was taken for absent.
-  for (const id of group.left) recent.forget(namespace, id);
+  for (const id of group.unchecked(heads)) recent.forget(namespace, id);
   if (group.outcomes.size === 0) return { outcomes: group.outcomes, pending: [] };
   const { schema } = store;
-  const before = [begin(), enterBounded(namespace, lockMs, idleMs), checkKept(schema, namespace, heads, absent)];
+  const before = [
+    begin(),
+    enterBounded(namespace, lockMs, idleMs),
+    checkKept(schema, namespace, written),
+    ...(read.heads.length > 0 ? [checkKept(schema, namespace, read, 'shares')] : []),
+  ];
   try {
     const results = await session.run([...before, ...group.batch.statements(schema, namespace), commit()]);
     group.batch.keep(recent, namespace, results[before.length] ?? [], (id) => recent.get(namespace, id)?.rows);
@@ -75,6 +79,10 @@ class KeptGroup {
   readonly #overlay: Overlay;
   readonly #rows: WithoutSums;
   readonly #held = new Map<ConversationId, Held>();
+  /** The conversations that what is written was decided on. */
+  readonly #read = new Set<ConversationId>();
+  /** Those, and what the other commits asked about. */
+  readonly #lookedAt = new Set<ConversationId>();
   /** Conversations of which a commit goes the long way: what follows it there goes behind it. */
   readonly left = new Set<ConversationId>();
 
@@ -86,26 +94,38 @@ class KeptGroup {
     this.batch = new WriteBatch(this.#held, this.kept);
   }
 
-  /** The heads that what is written stands on, as they are stored. */
-  heads(): readonly KeptHead[] {
-    const written = [...this.#held].filter(([id]) => this.batch.hasHead(id));
-    return written.map(([id, { c, packs }]) => ({ id, c, packs, text: this.kept.of(id)?.text ?? '' }));
+  /** What is to be as it was taken to be: of the conversations that are written, and of those that were only read for that. */
+  checks(): readonly [written: KeptConversations, read: KeptConversations] {
+    const written = [...this.#held.keys()].filter((id) => this.batch.hasHead(id));
+    return [this.#asKept(written), this.#asKept([...this.#read].filter((id) => !this.batch.hasHead(id)))];
   }
 
-  /** What was taken for absent of the conversations that are written. */
-  absent(): Absent {
-    const written = new Set([...this.#held].flatMap(([id, { c }]) => (this.batch.hasHead(id) ? [c] : [])));
+  /** The conversations of which something may have been taken for absent that the server does not check. */
+  unchecked(checked: KeptConversations['heads']): readonly ConversationId[] {
+    const isChecked = new Set(checked.map(({ id }) => id));
+    return [...this.left, ...this.#lookedAt].filter((id) => this.left.has(id) || !isChecked.has(id));
+  }
+
+  #asKept(ids: readonly ConversationId[]): KeptConversations {
+    const heads = ids.flatMap((id) => {
+      const kept = this.kept.of(id);
+      return kept ? [{ id, c: kept.stored.c, packs: kept.stored.packs, text: kept.text }] : [];
+    });
+    const numbers = new Set(heads.map(({ c }) => c));
     const { keys, ranges } = this.kept.absent;
-    return { keys: keys.filter(({ c }) => written.has(c)), ranges: ranges.filter(({ c }) => written.has(c)) };
+    return { heads, keys: keys.filter(({ c }) => numbers.has(c)), ranges: ranges.filter(({ c }) => numbers.has(c)) };
   }
 
   decide(job: WaitingCommit): void {
     const conversations = job.locks;
     const decision = conversations.some((id) => !this.#isKept(id)) ? undefined : this.#tryToDecide(job);
+    const read = this.kept.takeRead();
+    for (const id of read) this.#lookedAt.add(id);
     if (decision?.outcome !== 'write' || this.batch.notHeld(decision.writes).length > 0) {
       for (const id of conversations) this.left.add(id);
       return;
     }
+    for (const id of read) this.#read.add(id);
     this.batch.add(decision.writes);
     this.#overlay.apply(decision.writes);
     this.outcomes.set(job, { kind: 'done', receipt: decision.receipt });

@@ -18,6 +18,8 @@ export interface Absent {
   readonly ranges: readonly KeyRange[];
 }
 
+const OTHERS_TABLES = [TABLES.forks, TABLES.references, TABLES.spawned];
+
 /** A commit asks for something that is not kept, and that cannot be taken for absent. */
 export class NotKept extends Error {}
 
@@ -31,6 +33,8 @@ export class KeptRows implements RowReader {
   readonly #namespace: string;
   /** What is kept of the conversations that were asked for: nobody else changes that until they are written. */
   readonly #found = new Map<ConversationId, RecentConversation | undefined>();
+  /** The conversations that were asked about since the last {@link takeRead}. */
+  #read = new Set<ConversationId>();
   #keys: { c: string; key: string }[] = [];
   #ranges: KeyRange[] = [];
 
@@ -99,7 +103,15 @@ export class KeptRows implements RowReader {
     return kept !== undefined && kept.rows.get(key) === undefined;
   }
 
+  /** The conversations that were read since the last call. */
+  takeRead(): ReadonlySet<ConversationId> {
+    const read = this.#read;
+    this.#read = new Set();
+    return read;
+  }
+
   #kept(conversation: ConversationId): RecentConversation {
+    this.#read.add(conversation);
     const kept = this.of(conversation);
     if (!kept) throw new NotKept();
     return kept;
@@ -107,9 +119,9 @@ export class KeptRows implements RowReader {
 }
 
 /**
- * A fork notes itself in its source, and takes what words that it redacts refer to; both leave the source's head as it is:
- * such rows are never taken from what is kept.
+ * A fork notes itself in its source, and takes what words that it redacts refer to; a sub-agent notes itself in its parent. All
+ * leave the other's head as it is: such rows are never taken from what is kept.
  */
 function isOthersTable(key: string): boolean {
-  return key === '' || key.startsWith(TABLES.forks) || key.startsWith(TABLES.references);
+  return key === '' || OTHERS_TABLES.some((table) => key.startsWith(table));
 }

@@ -18,6 +18,8 @@ import type { Snapshot, StoredHead } from './snapshot.ts';
 import { listHeads } from '../sql/list-heads.ts';
 import { loadSums } from '../sql/additions.ts';
 import { loadHeads, loadLogs, loadPacks, loadRanges, loadRows, loadWords } from '../sql/load.ts';
+import { loadLines } from '../sql/load-lines.ts';
+import { loadPlaces } from '../sql/load-places.ts';
 import type { RangeOf } from '../sql/load.ts';
 import { isSummed, summed } from './sums.ts';
 
@@ -32,9 +34,14 @@ const GUESSES = 4_096;
 type AskOf<Kind extends Ask['kind']> = Extract<Ask, { readonly kind: Kind }>;
 
 /** Statements, and what is to become of the rows that each answers. */
-interface Step {
+export interface Step {
   readonly statements: readonly Statement[];
   take(...rows: readonly (readonly SqlRow[])[]): void;
+}
+
+/** Statements whose answers nobody needs. */
+export function justSent(statements: readonly Statement[]): Step {
+  return { statements, take: () => undefined };
 }
 
 /** Turns what is asked for into statements: one for each kind, however many asks there are. */
@@ -43,7 +50,7 @@ export class Loader {
   readonly #namespace: string;
   readonly #snapshot: Snapshot;
   readonly #blocks: BlockReader;
-  readonly #held: ReadonlyMap<ConversationId, unknown> | undefined;
+  readonly #held: Pick<ReadonlySet<ConversationId>, 'has'> | undefined;
   #cooled: (readonly [ConversationId, CoolPlace])[] = [];
   /** Ranges of which not all was known: it takes more packs. */
   #short: AskOf<'range'>[] = [];
@@ -54,7 +61,7 @@ export class Loader {
    * `held` are the conversations whose heads are locked, in a transaction whose statements each see a moment of their own;
    * absent where all of them see one.
    */
-  constructor(schema: Schema, namespace: string, snapshot: Snapshot, held?: ReadonlyMap<ConversationId, unknown>) {
+  constructor(schema: Schema, namespace: string, snapshot: Snapshot, held?: Pick<ReadonlySet<ConversationId>, 'has'>) {
     this.#held = held;
     this.#schema = schema;
     this.#namespace = namespace;
@@ -63,21 +70,21 @@ export class Loader {
   }
 
   /** Loads what is not at hand, in one flush; `before` is sent first, in the same one. */
-  async load(connection: Connection, asks: readonly Ask[], before: readonly Statement[] = []): Promise<void> {
-    await this.#run(connection, this.#steps(asks.filter((ask) => !this.#snapshot.has(ask))), before);
+  async load(connection: Connection, asks: readonly Ask[], before: readonly Step[] = []): Promise<void> {
+    await this.#run(connection, [...before, ...this.#steps(asks.filter((ask) => !this.#snapshot.has(ask)))]);
     for (let attempt = 1; this.#short.length > 0; attempt++) {
       const short = this.#short;
       this.#short = [];
-      await this.#run(connection, this.#rangesSteps(short, attempt), []);
+      await this.#run(connection, this.#rangesSteps(short, attempt));
     }
     await this.#takeCooled(connection);
   }
 
-  async #run(connection: Connection, steps: readonly Step[], before: readonly Statement[]): Promise<void> {
-    const statements = [...before, ...steps.flatMap((step) => step.statements)];
+  async #run(connection: Connection, steps: readonly Step[]): Promise<void> {
+    const statements = steps.flatMap((step) => step.statements);
     if (statements.length === 0) return;
     const results = await connection.run(statements);
-    let at = before.length;
+    let at = 0;
     for (const step of steps) {
       step.take(...results.slice(at, at + step.statements.length));
       at += step.statements.length;
@@ -111,6 +118,13 @@ export class Loader {
     this.#guesses = [];
   }
 
+  /** Takes what was guessed so far. */
+  takeGuesses(): readonly Ask[] {
+    const guesses = this.#guesses.filter((guess) => this.#allows(guess)).slice(-GUESSES);
+    this.#guesses = [];
+    return guesses;
+  }
+
   /** Loads what was missing, and with it what is most likely missed next. */
   async loadMissing(connection: Connection, missing: readonly Ask[]): Promise<void> {
     const wantsWords = missing.some(({ kind }) => kind === 'log');
@@ -131,6 +145,7 @@ export class Loader {
     return [
       this.#headsStep(asks.filter((ask) => ask.kind === 'head')),
       this.#rowsStep(asks.filter((ask) => ask.kind === 'row' && !asksForSums(ask))),
+      this.#placesStep(asks.filter((ask) => ask.kind === 'place')),
       this.#sumsStep(sums),
       ...this.#rangesSteps(ranges, 0),
       this.#logsStep(asks.filter((ask) => ask.kind === 'log')),
@@ -175,6 +190,35 @@ export class Loader {
         });
       },
     };
+  }
+
+  #placesStep(asks: readonly AskOf<'place'>[]): Step | undefined {
+    if (asks.length === 0) return undefined;
+    return {
+      statements: [loadPlaces(this.#schema, this.#namespace, asks)],
+      take: (rows = []) => {
+        for (const [, id, key, text] of rows as readonly (readonly [unknown, ConversationId, string, unknown])[]) {
+          if (text === null) this.#snapshot.putRow(id, key, undefined);
+          else this.#putFound(id, key, parseValue(id, key, text));
+        }
+      },
+    };
+  }
+
+  /** The branches of conversations and of what they inherit; of one that is not there, none. */
+  linesStep(conversations: readonly ConversationId[]): Step {
+    return {
+      statements: [loadLines(this.#schema, this.#namespace, conversations)],
+      take: (rows = []) => {
+        for (const [, id, key, text] of rows as readonly (readonly [unknown, ConversationId, string, unknown])[])
+          this.#putFound(id, key, parseValue(id, key, text));
+      },
+    };
+  }
+
+  #putFound(conversation: ConversationId, key: string, value: RowValue): void {
+    this.#snapshot.putRow(conversation, key, value);
+    this.#guesses.push(...asksAfter(conversation, key, value));
   }
 
   #rangesSteps(asks: readonly AskOf<'range'>[], attempt: number): readonly Step[] {

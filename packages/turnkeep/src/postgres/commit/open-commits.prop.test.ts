@@ -8,7 +8,7 @@ import { WaitingCommit } from './waiting-commit.ts';
 
 const CONVERSATIONS = ['a', 'b', 'c'];
 
-/** A commit to a conversation; one in four shares a shelf with its like, and one in four another conversation. */
+/** A commit to a conversation; one in four shares a shelf with its like, one in four another conversation, and one looks at it. */
 const commits = record({
   of: constantFrom(...CONVERSATIONS),
   besides: nat(3),
@@ -28,7 +28,9 @@ function waiting({ of, besides, source }: Sent): WaitingCommit {
   const shelf = { kind: 'memory.upsert', memoryId: 'm', text: 'x' };
   const fork = { kind: 'conversation.fork', source, at: 'message' };
   const title = { kind: 'conversation.update', title: 'x' };
-  return new WaitingCommit(envelope(of, [besides === 0 ? shelf : besides === 1 ? fork : title]));
+  const commit = new WaitingCommit(envelope(of, [besides === 0 ? shelf : besides === 1 ? fork : title]));
+  if (besides === 2 && source !== of) commit.lookAlso([source]);
+  return commit;
 }
 
 it('commits of a conversation are answered in the order in which they were sent, whatever is tried again', () => {
@@ -56,7 +58,11 @@ it('commits of a conversation are answered in the order in which they were sent,
       const take = (inLine: boolean): boolean => {
         const taken = open.take(inLine);
         const locks = taken.flatMap(({ held }) => held);
-        for (const other of atWork.flat()) for (const id of other.held) expect(locks).not.toContain(id);
+        const looks = taken.flatMap(({ lookedAt }) => lookedAt);
+        for (const other of atWork.flat()) {
+          for (const id of other.held) expect([...locks, ...looks]).not.toContain(id);
+          for (const id of other.lookedAt) expect(locks).not.toContain(id);
+        }
         if (taken.length > 0) atWork.push(taken);
         return taken.length > 0;
       };

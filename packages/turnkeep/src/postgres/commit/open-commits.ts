@@ -19,6 +19,8 @@ export class OpenCommits {
   readonly #counts = new Map<ConversationId, number>();
   /** What those at work lock. */
   readonly #locked = new Set<ConversationId>();
+  /** What those at work look at, and how many of them. */
+  readonly #lookedAt = new Map<ConversationId, number>();
   #inLine = 0;
 
   get isEmpty(): boolean {
@@ -70,7 +72,9 @@ export class OpenCommits {
     for (const commit of taken) {
       commit.state = 'at_work';
       commit.held = commit.locks.filter((id) => !isShared(id));
+      commit.lookedAt = commit.looks.filter((id) => !commit.held.includes(id));
       for (const id of commit.held) this.#locked.add(id);
+      for (const id of commit.lookedAt) this.#look(id, 1);
     }
     return taken;
   }
@@ -79,9 +83,16 @@ export class OpenCommits {
   release(taken: readonly WaitingCommit[]): void {
     for (const commit of taken) {
       for (const id of commit.held) this.#locked.delete(id);
+      for (const id of commit.lookedAt) this.#look(id, -1);
       if (commit.isSettled) this.remove(commit);
       else if (commit.state === 'at_work') commit.state = 'waits';
     }
+  }
+
+  #look(id: ConversationId, more: number): void {
+    const count = (this.#lookedAt.get(id) ?? 0) + more;
+    if (count > 0) this.#lookedAt.set(id, count);
+    else this.#lookedAt.delete(id);
   }
 
   #next(inLine: boolean, limit: number): WaitingCommit[] {
@@ -95,7 +106,9 @@ export class OpenCommits {
       const [first] = taken;
       const belongs = inLine && first ? commit.conversation === first.conversation : commit.waitsInLine === inLine;
       const fits = !first || (taken.length < commit.groupLimit && length < GROUP_LENGTH);
-      if (belongs && fits && this.#isFree(commit) && !commit.orderedBy.some((id) => left.has(id))) {
+      // Who only looks at a conversation goes behind those of it, too: there may always be one more that looks.
+      const isBehind = [...commit.orderedBy, ...commit.looks].some((id) => left.has(id));
+      if (belongs && fits && this.#isFree(commit) && !isBehind) {
         taken.push(commit);
         length += commit.envelope.length;
         room = Math.min(room, commit.groupLimit);
@@ -106,6 +119,8 @@ export class OpenCommits {
   }
 
   #isFree(commit: WaitingCommit): boolean {
-    return commit.state === 'waits' && !commit.locks.some((id) => this.#locked.has(id));
+    const { locks, looks, state } = commit;
+    if (state !== 'waits' || looks.some((id) => this.#locked.has(id))) return false;
+    return !locks.some((id) => this.#locked.has(id) || this.#lookedAt.has(id));
   }
 }

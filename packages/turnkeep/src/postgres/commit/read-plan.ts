@@ -1,6 +1,6 @@
 import { attachmentsIn } from '../../core/attachments/mentions.ts';
 import { ATTACHMENT_KEYS } from '../../core/attachments/rows.ts';
-import type { Envelope } from '../../core/backend.ts';
+import type { Envelope, RowRange, RowValue } from '../../core/backend.ts';
 import type { Change, Commit, Parent } from '../../core/change.ts';
 import { contentAddress } from '../../core/digest.ts';
 import type { Sha256 } from '../../core/digest.ts';
@@ -10,6 +10,7 @@ import { dayOf, KEYS, numberKey, prefixEnd, TABLES, USAGE_OF } from '../../core/
 import { callsOf } from '../../core/message.ts';
 import type { Part } from '../../core/message.ts';
 import { ENTRIES } from '../../core/rows.ts';
+import { keyOfWrite } from '../../core/rules/checkpoint.ts';
 import { SHELVES } from '../../core/shelf.ts';
 import type { Ask } from './ask.ts';
 import type { StoredHead } from './snapshot.ts';
@@ -18,6 +19,8 @@ import type { StoredHead } from './snapshot.ts';
 const RECENT_TURNS = 8;
 /** As many entries as core reads at a time. */
 const RECENT_ENTRIES = 8;
+/** Entries whose words are looked at to tell which are meant. */
+const RECENT_WORDS = 32;
 
 /**
  * The conversations whose heads a commit locks: its own, the one that it forks or is spawned by, shelves that it writes to
@@ -37,6 +40,60 @@ function besides(change: Change): readonly ConversationId[] {
     ...(USES_MEMORIES.has(change.kind) ? [SHELVES.memories] : []),
     ...(attachmentsOf(change).length > 0 ? [SHELVES.attachments] : []),
   ];
+}
+
+/** The rows that a commit names and that lead to others: they are looked up before the head is known. */
+export function namedPlaces({ conversationId, changes }: Commit): readonly Ask[] {
+  return changes.flatMap((change) => {
+    switch (change.kind) {
+      case 'conversation.fork':
+        return [placeAsk(change.source, KEYS.messageId(change.at))];
+      case 'conversation.spawn':
+        return [placeAsk(change.parent.conversationId, KEYS.turnId(change.parent.turnId))];
+      case 'message.redact':
+        return [placeAsk(conversationId, KEYS.messageId(change.messageId))];
+      case 'leaf.select':
+        return [placeAsk(conversationId, KEYS.turnId(change.turnId))];
+      case 'summary.commit':
+        return [placeAsk(conversationId, KEYS.messageId(change.upTo))];
+      case 'memory.upsert':
+        return (change.sources ?? []).map((id) => placeAsk(conversationId, KEYS.messageId(id)));
+      case 'interrupt.answer':
+      case 'interrupt.expire':
+      case 'interrupt.redact':
+        return [rowAsk(conversationId, KEYS.interruptId(change.interruptId))];
+      case 'input.enqueue':
+      case 'input.deliver':
+      case 'input.withdraw':
+        return [
+          rangeAsk(conversationId, TABLES.waiting),
+          ...(change.inputId === undefined ? [] : [rowAsk(conversationId, KEYS.input(change.inputId))]),
+        ];
+      case 'turn.record':
+      case 'turn.submit':
+        return placesOfParent(conversationId, change.parent);
+      default:
+        return [];
+    }
+  });
+}
+
+function placesOfParent(conversation: ConversationId, parent: Parent | undefined): readonly Ask[] {
+  if (!parent) return [];
+  const key = 'turnId' in parent ? KEYS.turnId(parent.turnId) : KEYS.messageId(parent.messageId);
+  return [placeAsk(conversation, key)];
+}
+
+function rowAsk(conversation: ConversationId, key: string): Ask {
+  return { kind: 'row', conversation, key };
+}
+
+function rangeAsk(conversation: ConversationId, prefix: string): Ask {
+  return { kind: 'range', conversation, range: { from: prefix, to: prefixEnd(prefix) } };
+}
+
+export function placeAsk(conversation: ConversationId, key: string): Ask {
+  return { kind: 'place', conversation, key };
 }
 
 /** The digests of the attachments that a change names. */
@@ -59,11 +116,17 @@ function partsOf(change: Change): readonly Part[] | undefined {
 }
 
 /**
- * What deciding a commit will most likely ask for, given the head of its conversation, so that one round trip loads it.
+ * What deciding a commit will most likely ask for, given the head of its conversation and the rows that are known, so that one
+ * round trip loads it.
  * A guess costs a key lookup where it is wrong, and a round trip where it is missing; neither changes an answer.
  */
-export function readPlan({ commit, now }: Envelope, stored: StoredHead, sha256: Sha256): readonly Ask[] {
-  const plan = new Plan(commit, stored, now);
+export function readPlan(
+  { commit, now }: Envelope,
+  stored: StoredHead,
+  sha256: Sha256,
+  known: (key: string) => RowValue | undefined,
+): readonly Ask[] {
+  const plan = new Plan(commit, stored, now, known);
   plan.key(KEYS.commit(commit.commitId));
   plan.key(KEYS.branch(0));
   const { leaf, busy, openOperation } = stored.head;
@@ -94,8 +157,11 @@ class Plan {
   /** Milliseconds. */
   readonly now: number;
 
-  constructor(commit: Commit, stored: StoredHead, now: number) {
+  readonly #known: (key: string) => RowValue | undefined;
+
+  constructor(commit: Commit, stored: StoredHead, now: number, known: (key: string) => RowValue | undefined) {
     this.now = now;
+    this.#known = known;
     const made = commit.changes.filter(({ kind }) => MAKES_TURNS.has(kind));
     this.makesSeveralTurns = made.length > 1;
     this.#makesTurns = made.length > 0;
@@ -155,11 +221,29 @@ class Plan {
 
   /** The words of the last entry of a name. */
   entryWords(name: string, turnId: string | undefined): void {
-    this.asks.push({ kind: 'words', conversation: this.#conversation, range: this.#entriesOf(name, turnId) });
+    this.#words({ ...this.#entriesOf(name, turnId), limit: 1 });
   }
 
+  /** Entries whose names begin alike, with the words of the last ones. */
   entriesLike(start: string, turnId: string | undefined): void {
-    this.all(KEYS.entriesLike(this.#placeOf(turnId)[0], start));
+    const from = KEYS.entriesLike(this.#placeOf(turnId)[0], start);
+    this.all(from);
+    this.#words({ from, to: prefixEnd(from), limit: RECENT_WORDS });
+  }
+
+  /** A question, and with `words` what was asked and answered. */
+  interrupt(interruptId: string, words: 'words' | undefined): void {
+    this.key(KEYS.interruptId(interruptId));
+    const turnId = this.#known(KEYS.interruptId(interruptId))?.[0];
+    if (typeof turnId !== 'string') return;
+    const key = KEYS.interrupt(turnId, interruptId);
+    this.turn(turnId);
+    this.key(key);
+    if (words) this.#words({ from: key, to: `${key}\u0000`, limit: 1 });
+  }
+
+  #words(range: RowRange): void {
+    this.asks.push({ kind: 'words', conversation: this.#conversation, range });
   }
 
   /** The words of the list fields. */
@@ -251,7 +335,7 @@ function planChange(plan: Plan, change: Change, sha256: Sha256): void {
     case 'interrupt.answer':
     case 'interrupt.expire':
     case 'interrupt.redact':
-      plan.key(KEYS.interruptId(change.interruptId));
+      plan.interrupt(change.interruptId, change.kind === 'interrupt.redact' ? 'words' : undefined);
       break;
     case 'checkpoint.create':
     case 'checkpoint.advance':
@@ -308,8 +392,9 @@ function planSubmit(plan: Plan, change: Extract<Change, { kind: 'turn.submit' }>
 function planInput(plan: Plan, change: Extract<Change, { kind: `input.${string}` }>): void {
   plan.key(KEYS.input(change.inputId ?? ''));
   plan.all(TABLES.waiting);
-  if (change.kind === 'input.enqueue') plan.key(KEYS.operation(change.inputId ?? ''));
+  if (change.kind !== 'input.withdraw') plan.key(KEYS.operation(change.inputId ?? ''));
   if (change.kind !== 'input.deliver') return;
+  if (change.promptId !== undefined) plan.key(KEYS.prompt(change.promptId));
   plan.key(KEYS.messageId(change.messageId ?? ''));
   if (change.into === undefined) planNewTurn(plan, { turnId: change.turnId });
   else plan.turn(change.into);
@@ -344,6 +429,7 @@ function planCheckpoint(plan: Plan, change: CheckpointChange, sha256: Sha256): v
   plan.last(KEYS.checkpointsOf(id));
   if (change.kind === 'checkpoint.write') {
     plan.key(KEYS.checkpoint(id, change.revision));
+    plan.key(keyOfWrite(change));
     return;
   }
   if (change.kind === 'checkpoint.create' && change.parent)

@@ -20,6 +20,8 @@ export class WaitingCommit implements Job {
   state: 'waits' | 'at_work' | 'rests' = 'waits';
   /** The heads that the transaction at work locks for it alone. */
   held: readonly ConversationId[] = [];
+  /** Those that it locks beside others that look at them. */
+  lookedAt: readonly ConversationId[] = [];
   /** True once somebody else held a head that it needs: it then waits in line for it, with those of its conversation. */
   waitsInLine = false;
   /** Commits that its transaction may hold, itself among them: fewer after each that failed. */
@@ -27,6 +29,7 @@ export class WaitingCommit implements Job {
   /** Transactions that held it and failed. */
   tries = 0;
   #locks: readonly ConversationId[];
+  #looks: readonly ConversationId[] = [];
   /** True once a write was sent whose outcome was never heard. */
   #maybeWritten = false;
   #settled = false;
@@ -46,13 +49,22 @@ export class WaitingCommit implements Job {
     return this.envelope.commit.conversationId;
   }
 
-  /** The heads that it locks, as far as is known. */
+  /** The heads that it locks for itself, as far as is known. */
   get locks(): readonly ConversationId[] {
     return this.#locks;
   }
 
   lockAlso(conversations: readonly ConversationId[]): void {
     this.#locks = [...new Set([...this.#locks, ...conversations])];
+  }
+
+  /** The heads that it reads and does not write, as far as is known: those above a sub-agent's. */
+  get looks(): readonly ConversationId[] {
+    return this.#looks;
+  }
+
+  lookAlso(conversations: readonly ConversationId[]): void {
+    this.#looks = [...new Set([...this.#looks, ...conversations])];
   }
 
   get isSettled(): boolean {

@@ -130,7 +130,8 @@ export class Lane {
         if (job.waitsInLine) this.#rest([job], RETRY_MS);
         break;
       case 'needs':
-        job.lockAlso(outcome.conversations);
+        if (outcome.to === 'write') job.lockAlso(outcome.conversations);
+        else job.lookAlso(outcome.conversations);
         break;
     }
     this.#open.putInLine(job);

@@ -2,6 +2,7 @@ import type { Statement } from '../driver/driver.ts';
 import type { Schema } from '../schema/schema-name.ts';
 import type { Absent } from '../commit/kept-rows.ts';
 import { headAt } from './head-at.ts';
+import { STRENGTHS } from './lock-heads.ts';
 import { joined, numbers, spaced, texts } from './joined.ts';
 import { keyOfLine, linesOf, packedAt, packsIn } from './rows-of.ts';
 
@@ -9,13 +10,18 @@ import { keyOfLine, linesOf, packedAt, packsIn } from './rows-of.ts';
 export const NOT_SO = '22012'; // division by zero
 
 /** A head as it is kept. */
-export interface KeptHead {
+interface KeptHead {
   readonly id: string;
   readonly c: string;
   /** The tables of which rows are packed. */
   readonly packs: string;
   /** The head as it is stored. */
   readonly text: string;
+}
+
+/** Conversations as they are kept, and what was taken for absent of them. */
+export interface KeptConversations extends Absent {
+  readonly heads: readonly KeptHead[];
 }
 
 const KEYS = `unnest(${numbers(6)}, ${texts(7)}) AS u (c, k)`;
@@ -25,20 +31,20 @@ const RANGES = `unnest(${numbers(8)}, ${texts(9)}, ${texts(10)}) AS u (c, low, h
 /**
  * Locks heads, and fails unless each is there, free, and the very text that is given, no other rows of its conversation are
  * packed than is known, and none of the keys, and no key of the ranges, has a row. Whoever wrote one since the statement began
- * has changed a head as well.
+ * has changed a head as well. `shares`: others may hold them so at the same time, who only read them, too.
  */
 export function checkKept(
   schema: Schema,
   namespace: string,
-  heads: readonly KeptHead[],
-  { keys, ranges }: Absent,
+  { heads, keys, ranges }: KeptConversations,
+  lock: 'alone' | 'shares' = 'alone',
 ): Statement {
   const rows = `${schema.sql}.rows r WHERE r.ns = $1 AND r.c = u.c`;
   const packed = heads.flatMap(({ c, packs }) => (packs === '' ? [] : [c]));
   const text = `WITH locked AS MATERIALIZED (
       SELECT h.head = u.head AND h.packs = coalesce(u.packs, '') AS is_so
       FROM unnest(${texts(2)}, ${texts(3)}, ${texts(4)}) AS u (id, head, packs)
-      CROSS JOIN LATERAL (SELECT head, packs FROM ${headAt(schema, 'u.id')} FOR UPDATE SKIP LOCKED) h
+      CROSS JOIN LATERAL (SELECT head, packs FROM ${headAt(schema, 'u.id')} FOR ${STRENGTHS[lock]} SKIP LOCKED) h
     )
     SELECT 1 / (CASE WHEN count(*) = $5 AND NOT EXISTS (
       SELECT FROM ${KEYS}
@@ -48,8 +54,9 @@ export function checkKept(
       CROSS JOIN LATERAL (SELECT FROM ${rows} AND r.k >= u.low AND r.k < u.high LIMIT 1) r
     )${packed.length > 0 ? noneIsPacked(schema) : ''} THEN 1 ELSE 0 END)
     FROM locked WHERE is_so`;
+  const name = lock === 'alone' ? 'tk_check_kept' : `tk_check_kept_${lock}`;
   return {
-    name: packed.length > 0 ? 'tk_check_kept_packed' : 'tk_check_kept',
+    name: packed.length > 0 ? `${name}_packed` : name,
     text,
     values: [
       namespace,

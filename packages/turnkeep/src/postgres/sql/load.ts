@@ -123,19 +123,20 @@ export function loadLogs(schema: Schema, namespace: string, versions: readonly V
 }
 
 /**
- * Answers `which, version, at, header, seals, words, redactions, c, block`: the log record that the last row of each range refers to
- * (of those that are not packed), where it refers to one of its own conversation. A reference is an array of version and index within the row's value; it is
- * looked for as text, since what does not answer is only a guess that failed, and a value that is no JSON any more ends nothing.
+ * Answers `which, version, at, header, seals, words, redactions, c, block`: the log records that the last rows of each range, as
+ * many as its limit, refer to (of those that are not packed), where these are of its own conversation. A reference is an array of
+ * version and index within a row's value; it is looked for as text, since what does not answer is only a guess that failed, and a value that is no JSON any more ends nothing.
  */
 export function loadWords(schema: Schema, namespace: string, ranges: readonly RangeOf[]): Statement {
   const text = `SELECT u.which, l.version, l.at, l.header, l.seals, l.words, l.redactions, l.c, l.block
-    FROM unnest($2::text[], $3::bigint[], $4::text[], $5::text[]) WITH ORDINALITY AS u (id, c, low, high, which)
+    FROM unnest($2::text[], $3::bigint[], $4::text[], $5::text[], $6::bigint[]) WITH ORDINALITY AS u (id, c, low, high, n, which)
     CROSS JOIN LATERAL (${numberOf(schema)}) h
     CROSS JOIN LATERAL (
-      SELECT v FROM ${schema.sql}.rows r WHERE r.ns = $1 AND r.c = h.c AND r.k >= u.low AND r.k < u.high
-      ORDER BY r.ns DESC, r.c DESC, r.k DESC LIMIT 1
-    ) r
-    CROSS JOIN LATERAL (SELECT substring(r.v FROM '\\[([0-9]{1,15}),[0-9]+\\]')::bigint AS version) v
+      SELECT DISTINCT m.found[1]::bigint AS version FROM (
+        SELECT v FROM ${schema.sql}.rows r WHERE r.ns = $1 AND r.c = h.c AND r.k >= u.low AND r.k < u.high
+        ORDER BY r.ns DESC, r.c DESC, r.k DESC LIMIT u.n
+      ) r CROSS JOIN LATERAL regexp_matches(r.v, '\\[([0-9]{1,15}),[0-9]+\\]', 'g') AS m (found)
+    ) v
     CROSS JOIN LATERAL (
       SELECT version, at, header, seals, words, redactions, c, block FROM ${schema.sql}.log l
       WHERE l.ns = $1 AND l.c = h.c AND l.version = v.version OFFSET 0
@@ -143,7 +144,7 @@ export function loadWords(schema: Schema, namespace: string, ranges: readonly Ra
   return {
     name: 'tk_load_words',
     text,
-    values: [namespace, ...boundsOf(ranges)],
+    values: [namespace, ...boundsOf(ranges), ranges.map((one) => one.limit)],
   };
 }
 

@@ -12,7 +12,8 @@ import { headAt } from './head-at.ts';
  */
 export type HeadLock = 'alone' | 'writes' | 'shares';
 
-const STRENGTHS: Readonly<Record<HeadLock, string>> = {
+/** As SQL has them. */
+export const STRENGTHS: Readonly<Record<HeadLock, string>> = {
   alone: 'UPDATE',
   writes: 'NO KEY UPDATE',
   shares: 'KEY SHARE',

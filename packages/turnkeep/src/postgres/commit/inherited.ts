@@ -1,0 +1,104 @@
+import type { ConversationFork } from '../../core/change.ts';
+import type { ConversationId } from '../../core/ids.ts';
+import { KEYS, numberKey, prefixEnd, TABLES } from '../../core/keys.ts';
+import type { BranchRow } from '../../core/rows.ts';
+import { unpackBranch, WHOLE } from '../../core/rows.ts';
+import { asksAfter } from '../follow.ts';
+import type { Ask } from './ask.ts';
+import type { Snapshot } from './snapshot.ts';
+
+/** As many entries as core reads at a time. */
+const ENTRIES = 8;
+
+/** A branch of which a conversation inherits what stands up to a place. */
+interface Inherited {
+  readonly owner: ConversationId;
+  readonly branch: number;
+  readonly position: number;
+  readonly sequence: number;
+}
+
+/** What a branch of a conversation goes on from, nearest first, own branches and others', as far as they are at hand. */
+export function inheritedBy(snapshot: Snapshot, conversation: ConversationId, branch: number): readonly Inherited[] {
+  const inherited: Inherited[] = [];
+  let owner = conversation;
+  for (let row = branchOf(snapshot, owner, branch); row?.parent; row = branchOf(snapshot, owner, branch)) {
+    ({ owner, branch } = row.parent);
+    inherited.push({ owner, branch, position: row.cutPosition, sequence: row.cutSequence });
+  }
+  return inherited;
+}
+
+function branchOf(snapshot: Snapshot, owner: ConversationId, branch: number): BranchRow | undefined {
+  const value = snapshot.peek(owner, KEYS.branch(branch));
+  return value && unpackBranch(value);
+}
+
+/**
+ * What is asked of a conversation for a commit is asked of what it inherits, too, if it may stand there: an id's row, a call, an
+ * entry; and what stands at the cuts.
+ */
+export function asksOfInherited(asks: readonly Ask[], inherited: readonly Inherited[]): readonly Ask[] {
+  return inherited.flatMap((one) => [...asks.flatMap((ask) => askOf(ask, one)), ...asksAtCut(one)]);
+}
+
+function askOf(ask: Ask, { owner, branch, position }: Inherited): readonly Ask[] {
+  if (ask.kind === 'row' || ask.kind === 'place') {
+    const leads = ask.key.startsWith(TABLES.messageIds) || ask.key.startsWith(TABLES.turnIds);
+    return leads && ask.conversation !== owner ? [{ kind: 'place', conversation: owner, key: ask.key }] : [];
+  }
+  if (ask.kind !== 'range' && ask.kind !== 'words') return [];
+  const { from } = ask.range;
+  if (from.startsWith(TABLES.calls)) return ask.conversation === owner ? [] : [{ ...ask, conversation: owner }];
+  if (!from.startsWith(TABLES.entries)) return [];
+  const start = `${TABLES.entries}${numberKey(branch)}${from.slice(1 + lengthOfNumber(from))}`;
+  if (ask.range.limit === undefined && ask.kind === 'range')
+    return [{ ...ask, conversation: owner, range: { from: start, to: prefixEnd(start) } }];
+  const range = { from: start, to: prefixEnd(start + numberKey(position)), reverse: true, limit: ENTRIES };
+  return [{ ...ask, conversation: owner, range }];
+}
+
+/** Of the number that stands behind a table's letter. */
+function lengthOfNumber(key: string): number {
+  return 1 + parseInt(key[1] ?? '', 36);
+}
+
+/** The turns around a cut. */
+function asksAtCut({ owner, branch, position }: Inherited): readonly Ask[] {
+  return [position, position + 1].map((at) => ({ kind: 'row', conversation: owner, key: KEYS.turn(branch, at) }));
+}
+
+/** What a fork asks of its source and of what that inherits: where it is cut, and, once that is known, what stands there. */
+export function asksOfFork(snapshot: Snapshot, { source, at }: ConversationFork): readonly Ask[] {
+  const named = KEYS.messageId(at);
+  const line = inheritedBy(snapshot, source, 0);
+  const owners = [...new Set([source, ...line.map(({ owner }) => owner)])];
+  const owner = owners.find((one) => snapshot.peek(one, named));
+  if (owner === undefined) return [];
+  const [branch, position, sequence] = snapshot.peek(owner, named) as readonly [number, number, number];
+  const turnId = snapshot.peek(owner, KEYS.turn(branch, position))?.[0];
+  const cuts = [{ owner, branch, position, sequence }, ...line, ...inheritedBy(snapshot, owner, branch)];
+  return [
+    ...(typeof turnId === 'string' ? [{ kind: 'row' as const, conversation: owner, key: KEYS.turnId(turnId) }] : []),
+    ...asksAfter(owner, named, [branch, position, sequence]),
+    ...cuts.flatMap((cut) => [...asksAtCut(cut), ...asksBeforeCut(cut)]),
+    ...owners.map((conversation) => rootMessageAsk(conversation)),
+  ];
+}
+
+/** The first message before the turns. */
+function rootMessageAsk(conversation: ConversationId): Ask {
+  const from = KEYS.messagesAt(0, 0);
+  return { kind: 'range', conversation, range: { from, to: prefixEnd(from), limit: 1 } };
+}
+
+/** The last message before a cut, and results that came late. */
+export function asksBeforeCut({ owner, branch, position, sequence }: Inherited): readonly Ask[] {
+  const to =
+    sequence === WHOLE ? prefixEnd(KEYS.messagesAt(branch, position)) : KEYS.message(branch, position, sequence + 1);
+  const late = KEYS.lateOf(branch);
+  return [
+    { kind: 'range', conversation: owner, range: { from: KEYS.messagesOf(branch), to, reverse: true, limit: 1 } },
+    { kind: 'range', conversation: owner, range: { from: late, to: prefixEnd(late), reverse: true } },
+  ];
+}

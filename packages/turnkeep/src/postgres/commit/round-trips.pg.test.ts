@@ -1,0 +1,86 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { Change, ChangeKind } from '../../core/change.ts';
+import { prepare } from '../../testing/clauses/s1-atomicity.ts';
+import { entryOf, KINDS } from '../../testing/kinds.ts';
+import { append, play, says } from '../../testing/scenes.ts';
+import { Session, Store } from '../../testing/store.ts';
+import { ledgerOver, NAMESPACE, Recorder, TestSchema } from '../postgres.testkit.ts';
+
+let schema: TestSchema;
+let recorder: Recorder;
+let store: Store;
+
+beforeEach(async () => {
+  schema = await TestSchema.create();
+  recorder = new Recorder(await schema.driver());
+  const target = {
+    name: 'postgres',
+    durable: true,
+    create: async () => '',
+    open: async () => schema.open({ watch: 'poll', search: 'scan' }, recorder),
+    destroy: async () => undefined,
+  };
+  store = new Store(new Session(target, ''), 'same_handle', NAMESPACE);
+});
+
+afterEach(async () => schema.end());
+
+/** The round trips of a commit to a store that was opened just now: the process knows nothing. */
+async function tripsAfresh(id: string, changes: readonly Change[], sent: object = {}): Promise<number> {
+  await store.session.close();
+  await store.backend();
+  const before = recorder.flushes.length;
+  await store.commit(id, changes, sent);
+  return recorder.flushes.length - before;
+}
+
+const RECORD: Change = { kind: 'turn.record', origin: 'test' };
+const kinds = Object.keys(KINDS) as readonly ChangeKind[];
+/** An erasure comes upon one relative after the other. */
+const OTHERWISE: Partial<Record<ChangeKind, number>> = { 'conversation.erase': 5 };
+
+it.each(kinds)('%s takes three at most', async (kind) => {
+  const entry = entryOf(kind);
+  await prepare(store, entry);
+  const trips = await tripsAfresh('c', [entry.change], { expect: entry.expect, fence: entry.fence });
+  expect(trips).toBeLessThanOrEqual(OTHERWISE[kind] ?? 3);
+});
+
+it('a fork takes three, wherever it is cut, in what a fork inherits, too', async () => {
+  await play(store, 'idle', 'c');
+  const fork = (source: string, at: string): Change => ({ kind: 'conversation.fork', source, at });
+  for (const at of ['m1', 'm2', 'm3', 'm4', 'm5'])
+    expect([at, await tripsAfresh(`c-${at}`, [fork('c', at)])]).toEqual([at, 3]);
+  for (const at of ['own1', 'own2']) await store.commit('c-m2', [RECORD, append(says('user', at, at))]);
+  expect(await tripsAfresh('own', [fork('c-m2', 'own1')])).toBe(3);
+  expect(await tripsAfresh('inherited', [fork('c-m2', 'm2')])).toBe(3);
+});
+
+it('what is said and done in a fork of a fork takes three', async () => {
+  await play(store, 'idle', 'a');
+  await store.commit('b', [{ kind: 'conversation.fork', source: 'a', at: 'm5' }]);
+  await store.commit('b', [RECORD, append(says('user', 'there', 'b1'))]);
+  await store.commit('c', [{ kind: 'conversation.fork', source: 'b', at: 'b1' }]);
+  const changes: readonly (readonly Change[])[] = [
+    [{ kind: 'state.update', stage: 'another' }],
+    [{ kind: 'task.transition', taskId: 'w1', to: 'completed' }],
+    [{ kind: 'commitment.resolve', which: { commitmentId: 'c1' } }],
+    [{ kind: 'turn.record', turnId: 'mine', origin: 'test' }, append(says('assistant', 'an answer'))],
+    [RECORD, append(says('assistant', 'another'))],
+    [{ kind: 'state.update', stage: 'a third' }],
+  ];
+  for (const [at, some] of changes.entries()) expect([at, await tripsAfresh('c', some)]).toEqual([at, 3]);
+});
+
+it('a message that shows attachments takes three', async () => {
+  await play(store, 'idle', 'c');
+  const { attachments } = ledgerOver(await schema.open({ watch: 'poll' })).namespace(NAMESPACE);
+  const shows = async (text: string): Promise<Change> => {
+    const { digest } = await attachments.put(new TextEncoder().encode(text));
+    const parts = [{ type: 'file' as const, mediaType: 'text/plain', source: { attachment: digest } }];
+    return append({ role: 'user', parts });
+  };
+  const [one, two] = [await shows('one'), await shows('two')];
+  expect(await tripsAfresh('c', [RECORD, one])).toBe(3);
+  expect(await tripsAfresh('c', [RECORD, one, two])).toBe(3);
+});
