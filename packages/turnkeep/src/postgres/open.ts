@@ -76,7 +76,10 @@ async function openStore(store: Store, options: PostgresOptions): Promise<Postgr
   });
 }
 
-/** Opens the store that a URL names: `postgres://…`, with the schema as `?schema=NAME` where it is not `turnkeep`. */
+/**
+ * Opens the store that a URL names: `postgres://…`, with the schema as `?schema=NAME` where it is not `turnkeep`, and
+ * `prepare=false` and `watch=poll` where a pooler asks for them.
+ */
 export async function openPostgresUrl(
   url: string,
   options: Omit<PostgresOptions, 'schema'> = {},
@@ -84,6 +87,19 @@ export async function openPostgresUrl(
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (!parsed) throw new TurnkeepError('invalid_value', { path: 'url', reason: 'it is no URL' });
   const schema = parsed.searchParams.get('schema') ?? undefined;
-  parsed.searchParams.delete('schema');
-  return openPostgres(parsed.href, { ...options, schema });
+  const { prepare, watch } = poolerOptions(parsed);
+  for (const name of ['schema', 'prepare', 'watch']) parsed.searchParams.delete(name);
+  return openPostgres({ connectionString: parsed.href, prepare }, { ...(watch && { watch }), ...options, schema });
+}
+
+function poolerOptions({ searchParams }: URL) {
+  const prepare = oneOf(searchParams.get('prepare'), 'prepare', ['true', 'false'] as const);
+  const watch = oneOf(searchParams.get('watch'), 'watch', ['listen', 'poll'] as const);
+  return { prepare: prepare !== 'false', watch };
+}
+
+function oneOf<Value extends string>(given: string | null, name: string, values: readonly Value[]): Value | undefined {
+  const value = values.find((one) => one === given);
+  if (given === null || value !== undefined) return value;
+  throw new TurnkeepError('invalid_value', { path: `url, ${name}`, reason: `it is ${values.join(' or ')}` });
 }

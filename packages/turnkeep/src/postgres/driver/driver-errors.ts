@@ -16,6 +16,8 @@ export type FaultKind =
   | 'readonly'
   /** The role lacks a right. */
   | 'forbidden'
+  /** A statement that we prepared is not there, or was there already: a pooler is in between that keeps none. */
+  | 'unprepared'
   /** Our tables are not there, or not as they were left. */
   | 'foreign'
   | 'other';
@@ -48,6 +50,8 @@ const KINDS: { readonly [state: string]: FaultKind } = {
   '53300': 'unreachable',
   '53': 'full',
   '25006': 'readonly',
+  '26000': 'unprepared',
+  '42P05': 'unprepared',
   XX001: 'corrupt',
   XX002: 'corrupt',
   '22021': 'other',
@@ -85,6 +89,10 @@ export function storeError(error: unknown, place: string, waitedMs: number): Err
   const reason = code === '' ? message : `${message} (${code})`;
   const options = { cause: error };
   switch (kind) {
+    case 'unprepared': {
+      const advice = `${reason}; behind a pooler that keeps no prepared statements, open with prepare: false`;
+      return new TurnkeepError('store_unavailable', { place, reason: advice }, options);
+    }
     case 'lost':
     case 'unreachable':
     case 'readonly':

@@ -1,5 +1,6 @@
 import type { Client, ClientBase, Pool, PoolClient, PoolConfig } from 'pg';
 import { TurnkeepError } from '../../core/errors.ts';
+import { sha256 } from '../../platform/hash.ts';
 import { after } from '../../platform/timers.ts';
 import type { Connection, Driver, Session, SqlRow, Statement } from './driver.ts';
 
@@ -14,7 +15,15 @@ export interface PgDriverOptions {
   readonly roundTripTimeoutMs?: number | undefined;
   /** TLS, as `pg` takes it. */
   readonly ssl?: PoolConfig['ssl'] | undefined;
+  /**
+   * False: no statement is prepared, each is parsed and planned whenever it is sent. For poolers that give each transaction
+   * another connection and keep no prepared statements, as PgBouncer before 1.21. True by default.
+   */
+  readonly prepare?: boolean | undefined;
 }
+
+/** What of the options holds for a pool of the caller's, too. */
+export type PgPoolOptions = Pick<PgDriverOptions, 'roundTripTimeoutMs' | 'prepare'>;
 
 const MAX_CONNECTIONS = 10;
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -33,7 +42,7 @@ export async function pgDriver(options: PgDriverOptions): Promise<Driver> {
     ...(options.ssl === undefined ? {} : { ssl: options.ssl }),
   };
   const pool = new PoolOfPg(config);
-  return new PgDriver(pool, true, options.roundTripTimeoutMs ?? ROUND_TRIP_TIMEOUT_MS);
+  return new PgDriver(pool, true, options);
 }
 
 async function loadPool(): Promise<typeof Pool> {
@@ -45,8 +54,8 @@ async function loadPool(): Promise<typeof Pool> {
 }
 
 /** Statements through a pool of the caller's, which the caller ends. Make it with `pipeline: true`. */
-export function pgDriverOver(pool: Pool, options: Pick<PgDriverOptions, 'roundTripTimeoutMs'> = {}): Driver {
-  return new PgDriver(pool, false, options.roundTripTimeoutMs ?? ROUND_TRIP_TIMEOUT_MS);
+export function pgDriverOver(pool: Pool, options: PgPoolOptions = {}): Driver {
+  return new PgDriver(pool, false, options);
 }
 
 class PgDriver implements Driver {
@@ -55,11 +64,13 @@ class PgDriver implements Driver {
   readonly #pool: Pool;
   readonly #owned: boolean;
   readonly #timeoutMs: number;
+  readonly #prepares: boolean;
 
-  constructor(pool: Pool, owned: boolean, timeoutMs: number) {
+  constructor(pool: Pool, owned: boolean, { roundTripTimeoutMs, prepare }: PgPoolOptions) {
     this.#pool = pool;
     this.#owned = owned;
-    this.#timeoutMs = timeoutMs;
+    this.#timeoutMs = roundTripTimeoutMs ?? ROUND_TRIP_TIMEOUT_MS;
+    this.#prepares = prepare !== false;
     const { pipeline, max } = pool.options as { readonly pipeline?: boolean; readonly max?: number };
     this.pipelined = pipeline === true;
     this.maxConnections = max ?? MAX_CONNECTIONS;
@@ -71,12 +82,12 @@ class PgDriver implements Driver {
 
   async connect(): Promise<Session> {
     const client = await this.#pool.connect();
-    return new PgSession(client, this.pipelined, this.#timeoutMs);
+    return new PgSession(client, { pipelined: this.pipelined, prepares: this.#prepares }, this.#timeoutMs);
   }
 
   adopt(client: unknown): Connection {
     const adopted = client as ClientBase & { readonly pipeline?: boolean }; // what `pg` hands out as a client
-    return new PgConnection(adopted, adopted.pipeline === true);
+    return new PgConnection(adopted, { pipelined: adopted.pipeline === true, prepares: this.#prepares });
   }
 
   async listen(channel: string, heard: (payload: string) => void, lost: () => void): Promise<() => void> {
@@ -116,15 +127,21 @@ function quoted(identifier: string): string {
   return `"${identifier.replaceAll('"', '""')}"`;
 }
 
+/** How statements are sent. */
+interface Sending {
+  readonly pipelined: boolean;
+  readonly prepares: boolean;
+}
+
 class PgConnection implements Connection {
   readonly #client: ClientBase;
   readonly #pipelined: boolean;
-  readonly #prepared: Map<string, string>;
+  readonly #prepared: Map<string, Prepared> | undefined;
 
-  constructor(client: ClientBase, pipelined: boolean) {
+  constructor(client: ClientBase, { pipelined, prepares }: Sending) {
     this.#client = client;
     this.#pipelined = pipelined;
-    this.#prepared = preparedOn(client);
+    this.#prepared = prepares ? preparedOn(client) : undefined;
   }
 
   async run(statements: readonly Statement[]): Promise<readonly (readonly SqlRow[])[]> {
@@ -161,22 +178,32 @@ class PgConnection implements Connection {
   }
 
   /**
-   * The name under which the connection prepares a statement; none where another store that shares the connection has given the
-   * name to a text of its own: it is then parsed each time.
+   * The name under which the connection prepares a statement, which stands for this text alone: a pooler may hand the connection
+   * to somebody else. None where another store that shares the connection has a text of its own for it: it is then parsed each
+   * time.
    */
   #nameOf(name: string, text: string): string | undefined {
-    const prepared = this.#prepared.get(name);
-    if (prepared === undefined) this.#prepared.set(name, text);
-    return prepared === undefined || prepared === text ? name : undefined;
+    if (!this.#prepared) return undefined;
+    let prepared = this.#prepared.get(name);
+    if (!prepared) this.#prepared.set(name, (prepared = { text, as: `${name}_${sha256(text).slice(0, DIGEST)}` }));
+    return prepared.text === text ? prepared.as : undefined;
   }
 }
 
-const PREPARED = new WeakMap<ClientBase, Map<string, string>>();
+/** A statement that a connection prepares. */
+interface Prepared {
+  readonly text: string;
+  readonly as: string;
+}
 
-/** The texts of a connection's statements by name. */
-function preparedOn(client: ClientBase): Map<string, string> {
+/** Characters of a text's digest: a name has 63 at most. */
+const DIGEST = 16;
+const PREPARED = new WeakMap<ClientBase, Map<string, Prepared>>();
+
+/** A connection's statements by the name that we gave them. */
+function preparedOn(client: ClientBase): Map<string, Prepared> {
   let prepared = PREPARED.get(client);
-  if (!prepared) PREPARED.set(client, (prepared = new Map<string, string>()));
+  if (!prepared) PREPARED.set(client, (prepared = new Map<string, Prepared>()));
   return prepared;
 }
 
@@ -185,8 +212,8 @@ class PgSession extends PgConnection implements Session {
   readonly #timeoutMs: number;
   #open = true;
 
-  constructor(client: PoolClient, pipelined: boolean, timeoutMs: number) {
-    super(client, pipelined);
+  constructor(client: PoolClient, sending: Sending, timeoutMs: number) {
+    super(client, sending);
     this.#client = client;
     this.#timeoutMs = timeoutMs;
   }
