@@ -11,6 +11,8 @@ export type FaultKind =
   /** A lock or a statement took longer than it may. */
   | 'slow'
   | 'full'
+  /** The server itself cannot work. */
+  | 'failing'
   | 'corrupt'
   /** The server takes no writes: a standby, or one that was told so. */
   | 'readonly'
@@ -29,8 +31,8 @@ export interface DriverFault {
   readonly message: string;
 }
 
-/** By SQLSTATE, or by its class of two letters. */
-const KINDS: { readonly [state: string]: FaultKind } = {
+/** By SQLSTATE, or by its class of two letters. docs/backends/postgres.md tells them. */
+export const KINDS: { readonly [state: string]: FaultKind } = {
   '08': 'lost',
   '57P01': 'lost',
   '57P02': 'lost',
@@ -54,8 +56,11 @@ const KINDS: { readonly [state: string]: FaultKind } = {
   '42P05': 'unprepared',
   XX001: 'corrupt',
   XX002: 'corrupt',
-  '22021': 'other',
   '28': 'unreachable',
+  '57P04': 'unreachable',
+  // The server could not read or write its files.
+  '58': 'failing',
+  '58P01': 'corrupt',
   '3D': 'unreachable',
   '42P01': 'foreign',
   '3F000': 'foreign',
@@ -97,6 +102,7 @@ export function storeError(error: unknown, place: string, waitedMs: number): Err
     case 'unreachable':
     case 'readonly':
     case 'forbidden':
+    case 'failing':
       return new TurnkeepError('store_unavailable', { place, reason }, options);
     case 'again':
     case 'slow':

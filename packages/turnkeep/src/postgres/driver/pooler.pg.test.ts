@@ -54,6 +54,7 @@ describe('behind a pooler that gives each transaction another connection', () =>
     const store = await openPostgresUrl(`${pooler.url(schema.url)}?schema=${schema.name}&prepare=false&watch=poll`);
     await doesItsWork(store);
     await store.close();
+    expect(pooler.resets).toBeGreaterThan(50);
   });
 
   it('so does one over a pool of the caller, and a commit within the caller’s transaction', async () => {
