@@ -118,6 +118,38 @@ describe('a commit within', () => {
   });
 });
 
+describe('a commit within a transaction whose connection is lost', () => {
+  /** A client in a transaction, and what ends its connection. */
+  async function begun() {
+    const client = new Client({ connectionString: schema.url });
+    const lost = new Promise((resolve) => client.on('error', resolve));
+    await client.connect();
+    const [{ pid } = { pid: 0 }] = (await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')).rows;
+    await client.query('BEGIN');
+    const end = async () => {
+      await schema.rowsOf(`SELECT pg_terminate_backend(${pid})`);
+      await lost;
+    };
+    return { client, end };
+  }
+
+  it('before it is sent, is told, and after its receipt is gone with it: the same commit is done once, later', async () => {
+    const store = await schema.open();
+    await store.commit(turn('c', 'one'));
+    const [before, after] = [await begun(), await begun()];
+    const commit = turn('c', 'two');
+    await before.end();
+    await expect(store.commitWithin(before.client, commit)).rejects.toMatchObject({ code: 'store_unavailable' });
+    expect(await store.commitWithin(after.client, commit)).toMatchObject({ version: 2, replayed: false });
+    await after.end();
+    await expect(after.client.query('COMMIT')).rejects.toThrow();
+    expect(await versionOf(store, 'c')).toBe(1);
+    expect(await store.commit(commit)).toMatchObject({ version: 2, replayed: false });
+    expect(await store.commit(commit)).toMatchObject({ version: 2, replayed: true });
+    expect(await store.verify()).toEqual([]);
+  });
+});
+
 it('a role that lacks a right is told at once, not when its time is up', async () => {
   const store = await schema.open();
   await store.commit(turn('c', 'one'));
