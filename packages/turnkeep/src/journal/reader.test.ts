@@ -4,6 +4,7 @@ import { othersTurn } from '../platform/timers.ts';
 import { realFileSystem } from './files/file-system.ts';
 import type { FileSystem } from './files/file-system.ts';
 import { commitOf, contents, opened, temporaryDirectory, turnOf, withFile } from './journal.testkit.ts';
+import { openJournal } from './open.ts';
 
 /** What a reader beside a writer of another process may meet: the writer replaces files while the reader has them open. */
 
@@ -114,4 +115,48 @@ test('I8: a reader that meets the mark half written sees nothing that is not dur
   release();
   await committing;
   expect(await reader.read('ns', (rows) => rows.head('a')?.version)).toBe(2);
+});
+
+/** Puts bytes into the first segment of a closed store, before a line of it. */
+function insert(directory: string, line: number, bytes: string): void {
+  const path = `${directory}/segments/0001.jsonl`;
+  const lines = readFileSync(path, 'latin1').split(/(?<=\n)/);
+  writeFileSync(path, lines.toSpliced(line, 0, bytes).join(''), 'latin1');
+}
+
+test.each([
+  ['a short line', 'x\n', 0],
+  ['more than a line', `${'x'.repeat(9_000)}\n`, 0],
+  ['more than a line, before what is not folded', `${'x'.repeat(9_000)}\n`, 3],
+])('a reader reads all lines of a segment into which somebody put %s', async (_, bytes, folded) => {
+  const directory = temporaryDirectory();
+  const writer = await openJournal(directory);
+  for (let k = 0; k < 6; k++) {
+    await writer.commit(turnOf('a', k));
+    if (k + 1 === folded) await writer.catchUp();
+  }
+  const expected = await contents(writer);
+  await writer.close();
+  insert(directory, 4, bytes);
+  const reader = await opened(directory, { readOnly: true });
+  expect(await contents(reader)).toBe(expected);
+  expect((await reader.verify()).map(({ kind }) => kind)).toContain('foreign_bytes');
+  const next = await openJournal(directory);
+  await next.commit(turnOf('a', 6));
+  expect(await contents(reader)).toBe(await contents(next));
+  await next.close();
+});
+
+test('a reader of a segment into which somebody put bytes still sees nothing that is not durable', async () => {
+  const directory = temporaryDirectory();
+  const writer = await openJournal(directory);
+  for (let k = 0; k < 5; k++) await writer.commit(turnOf('a', k));
+  const mark = readFileSync(`${directory}/durable.json`);
+  await writer.commit(turnOf('a', 5));
+  await writer.close();
+  // As if the last line were written and not synced yet.
+  writeFileSync(`${directory}/durable.json`, mark);
+  insert(directory, 2, `${'x'.repeat(9_000)}\n`);
+  const reader = await opened(directory, { readOnly: true });
+  expect(await reader.read('ns', (rows) => rows.head('a')?.version)).toBe(5);
 });

@@ -5,6 +5,7 @@ import { LAYOUT } from './files/layout.ts';
 import type { Position } from './log/position.ts';
 import { assertFits } from './recovery.ts';
 import { replay } from './log/replay.ts';
+import type { Replayed } from './log/replay.ts';
 import { IndexDamage } from './store-error.ts';
 import { corruptAt } from './log/segments.ts';
 import type { StoreParts } from './store-parts.ts';
@@ -17,6 +18,8 @@ export class Reader {
   readonly #boot: string;
   #fold = '';
   #position: Position | undefined;
+  /** The number of the last line of a mark that was looked for beyond the mark's place. */
+  #lookedFor = 0;
 
   constructor(parts: StoreParts, boot: string) {
     this.#parts = parts;
@@ -53,13 +56,26 @@ export class Reader {
     }
     const before = this.#position ?? folds.position;
     const mark = readMark(fs, directory, store);
-    const { position } = await replay(this.#parts, { from: before, mark, to: this.#limit(mark) });
+    const to = this.#limit(mark);
+    let { position, damages } = await replay(this.#parts, { from: before, mark, to });
+    if (to && to.n !== this.#lookedFor && damages.some(({ lost, isLine }) => lost || isLine)) {
+      this.#lookedFor = to.n;
+      ({ position } = await this.#lookBeyond(to));
+    }
     this.#position = position;
     return isNew || position.n > before.n;
   }
 
+  /** Bytes that somebody put into a segment push its last lines beyond the mark: they are durable by their numbers. */
+  async #lookBeyond(mark: DurableMark): Promise<Replayed> {
+    const { folds } = this.#parts;
+    folds.reset();
+    folds.load();
+    return replay(this.#parts, { from: folds.position, mark, lastLine: mark.n });
+  }
+
   /** In the boot of the machine that the mark is of, nothing beyond it is known to be durable. */
-  #limit(mark: DurableMark | undefined): Position | undefined {
+  #limit(mark: DurableMark | undefined): DurableMark | undefined {
     return mark?.boot === this.#boot ? mark : undefined;
   }
 }

@@ -20,6 +20,8 @@ export interface ReplayOptions {
   readonly mark: DurableMark | undefined;
   /** Nothing beyond it is looked at. */
   readonly to?: Position | undefined;
+  /** Nothing from a line with a higher number on is taken in. */
+  readonly lastLine?: number | undefined;
   /** Called after each chunk; folds what grew too large. */
   readonly onChunk?: (() => Promise<void>) | undefined;
 }
@@ -45,10 +47,13 @@ export async function replay(parts: StoreParts, options: ReplayOptions): Promise
     const found = doubtsOf(tail.damages, folds.state.accepted, (damage) => segments.placeWithLine(damage));
     folds.setDoubts([...known.filter((doubt) => !isSettled(doubt, found, adopted)), ...found]);
   };
+  const { lastLine = Infinity } = options;
   for (const found of walkLog(parts, options.from, options.to)) {
-    for (const one of found) tail.push(one);
+    const beyond = found.findIndex((one) => one.kind === 'line' && one.meta.n > lastLine);
+    for (const one of beyond < 0 ? found : found.slice(0, beyond)) tail.push(one);
     noteDoubts();
     if (options.onChunk) await options.onChunk();
+    if (beyond >= 0) break;
   }
   const unfinished = tail.finish(options.mark);
   noteDoubts();
