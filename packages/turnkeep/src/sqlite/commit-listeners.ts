@@ -10,7 +10,7 @@ const POLL_MS = 50;
 export class CommitListeners {
   readonly #listeners = new Map<string, Set<() => void>>();
   readonly #dataVersion: () => number;
-  #seen = 0;
+  #seen: number | undefined;
   #stopPolling: (() => void) | undefined;
 
   /** `dataVersion` answers another number when anybody has committed. */
@@ -44,15 +44,24 @@ export class CommitListeners {
 
   #startPolling(): void {
     if (this.#stopPolling) return;
-    this.#seen = this.#dataVersion();
+    this.#seen = this.#look();
     this.#stopPolling = repeat(POLL_MS, () => this.#poll());
   }
 
   #poll(): void {
-    const found = this.#dataVersion();
+    const found = this.#look();
     if (found === this.#seen) return;
     this.#seen = found;
     this.tell([...this.#listeners.keys()]);
+  }
+
+  /** Nothing where it cannot be told, since somebody commits just now or the file cannot be read: who reads it is told. */
+  #look(): number | undefined {
+    try {
+      return this.#dataVersion();
+    } catch {
+      return undefined;
+    }
   }
 
   #stop(): void {

@@ -1,12 +1,9 @@
 import type { FeedEntry, RowReader } from '../core/backend.ts';
-import { TurnkeepError } from '../core/errors.ts';
 import type { Finding } from '../core/finding.ts';
 import type { ConversationId, NamespaceId } from '../core/ids.ts';
 import { uncollectedFindings, unreadIn } from '../core/uncollected.ts';
-import { monotonicNow } from '../platform/clock.ts';
-import { pause } from '../platform/timers.ts';
 import type { Database, SqlRow, Statement } from './driver/driver.ts';
-import { driverFault } from './driver/driver-errors.ts';
+import { patiently } from './store/patience.ts';
 import { isWal, openForReading } from './store/store-file.ts';
 import type { StoreFile } from './store/store-file.ts';
 import { storeError } from './store/store-fault.ts';
@@ -14,7 +11,6 @@ import { MIGRATIONS } from './store/store-schema.ts';
 import { StoreReader } from './store/store-reader.ts';
 import { BLOB_PARTS } from './store/store-schema.ts';
 
-const BUSY_STEP_MS = 2;
 /** The event loop waits no longer; then it is tried again. */
 const BLOCKING_WAIT_MS = 10;
 
@@ -29,9 +25,9 @@ export class MainReader {
   readonly #blobPart: Statement;
   #dataVersion = -1;
 
-  constructor(file: StoreFile) {
+  private constructor(file: StoreFile, database: Database) {
     this.#file = file;
-    this.#database = openForReading(file, BLOCKING_WAIT_MS);
+    this.#database = database;
     this.#reader = new StoreReader(this.#database);
     this.#feed = this.#database.prepare(
       `SELECT log.pos, heads.id, log.version FROM log CROSS JOIN heads ON heads.c = log.c
@@ -44,6 +40,15 @@ export class MainReader {
     this.#blobPart = this.#database.prepare(
       `SELECT bytes FROM parts WHERE id = (SELECT b FROM blobs WHERE ns = ? AND name = ?) * ${BLOB_PARTS} + ?`,
     );
+  }
+
+  static async open(file: StoreFile): Promise<MainReader> {
+    try {
+      const database = await patiently(file.busyTimeoutMs, () => openForReading(file, BLOCKING_WAIT_MS));
+      return new MainReader(file, database);
+    } catch (error) {
+      throw storeError(error, file.path);
+    }
   }
 
   read<Result>(namespace: NamespaceId, reading: (rows: RowReader) => Result): Promise<Result> {
@@ -103,15 +108,10 @@ export class MainReader {
   }
 
   async #snapshot<Result>(read: () => Result): Promise<Result> {
-    for (const start = monotonicNow(); ;) {
-      try {
-        return this.#once(read);
-      } catch (error) {
-        if (driverFault(error).kind !== 'busy') throw storeError(error, this.#file.path);
-        const waitedMs = Math.round(monotonicNow() - start);
-        if (waitedMs >= this.#file.busyTimeoutMs) throw new TurnkeepError('store_busy', { waitedMs }, { cause: error });
-      }
-      await pause(BUSY_STEP_MS);
+    try {
+      return await patiently(this.#file.busyTimeoutMs, () => this.#once(read));
+    } catch (error) {
+      throw storeError(error, this.#file.path);
     }
   }
 

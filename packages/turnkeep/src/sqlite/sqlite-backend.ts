@@ -17,17 +17,18 @@ import type { NamespaceId } from '../core/ids.ts';
 import type { Receipt } from '../core/receipt.ts';
 import { ScratchFiles } from '../platform/scratch-files.ts';
 import { pause } from '../platform/timers.ts';
+import { monotonicNow } from '../platform/clock.ts';
 import { CommitListeners } from './commit-listeners.ts';
 import { MainReader } from './main-reader.ts';
 import { ServiceClient } from './threads/service-client.ts';
 import { SqliteAttachments } from './sqlite-attachments.ts';
+import { assertInTime } from './store/patience.ts';
 import { PAGE_BYTES } from './store/store-file.ts';
 import type { StoreFile } from './store/store-file.ts';
 import { WriterClient } from './threads/writer-client.ts';
 import type { WriterFacts, Written } from './threads/writer-client.ts';
 
 const TRUNCATE_STEP_MS = 5;
-const TRUNCATE_TRIES = 400;
 
 /** A store in one SQLite file: a thread that writes, one that serves what takes long, and a connection that reads. */
 export class SqliteBackend implements Backend {
@@ -38,6 +39,7 @@ export class SqliteBackend implements Backend {
   readonly #service: ServiceClient;
   readonly #reader: MainReader;
   readonly #listeners: CommitListeners;
+  readonly #busyTimeoutMs: number;
   #closing: Promise<void> | undefined;
 
   private constructor(parts: Parts, traits: Traits) {
@@ -47,6 +49,7 @@ export class SqliteBackend implements Backend {
     this.#service = parts.service;
     this.#reader = parts.reader;
     this.#listeners = parts.listeners;
+    this.#busyTimeoutMs = parts.file.busyTimeoutMs;
     this.attachments = new SqliteAttachments({
       assertOpen: (signal) => this.#assertOpen(signal),
       run: (call) => parts.writer.blob(call),
@@ -60,7 +63,7 @@ export class SqliteBackend implements Backend {
     const told: ((written: Written) => void)[] = [];
     const { client: writer, facts } = await WriterClient.start(file, (written) => told[0]?.(written));
     try {
-      const reader = new MainReader(file);
+      const reader = await MainReader.open(file);
       const listeners = new CommitListeners(() => reader.dataVersion());
       const service = new ServiceClient({ file, storeId: facts.storeId, hotMessages }, () => void writer.checkpoint());
       told.push(({ namespaces, pages }) => {
@@ -68,7 +71,7 @@ export class SqliteBackend implements Backend {
         service.wrote(pages);
       });
       const scratch = new ScratchFiles(`${file.path}-scratch`);
-      return new SqliteBackend({ writer, service, reader, listeners, scratch }, traitsOf(facts));
+      return new SqliteBackend({ file, writer, service, reader, listeners, scratch }, traitsOf(facts));
     } catch (error) {
       await writer.close();
       throw error;
@@ -157,12 +160,12 @@ export class SqliteBackend implements Backend {
 
   /** What was erased may still stand in the WAL; it is emptied once no reader looks at it any more. */
   async #emptyWal(signal: AbortSignal | undefined): Promise<void> {
-    for (let tries = 0; tries < TRUNCATE_TRIES; tries++) {
+    for (const start = monotonicNow(); ;) {
       this.#assertOpen(signal);
       if (!(await this.#writer.truncate()).more) return;
+      assertInTime(start, this.#busyTimeoutMs);
       await pause(TRUNCATE_STEP_MS);
     }
-    throw new TurnkeepError('store_busy', { waitedMs: TRUNCATE_STEP_MS * TRUNCATE_TRIES });
   }
 
   #assertOpen(signal?: AbortSignal): void {
@@ -172,6 +175,7 @@ export class SqliteBackend implements Backend {
 }
 
 interface Parts {
+  readonly file: StoreFile;
   readonly writer: WriterClient;
   readonly service: ServiceClient;
   readonly reader: MainReader;

@@ -74,34 +74,37 @@ export class Cooler {
   }
 
   /** What is damaged stays where it is, for verify to tell. */
-  #orAsItIs<Outcome>(cool: () => Outcome): Outcome | 'ended' {
+  #orAsItIs<Outcome>(cool: () => Outcome): Outcome | 'raced' | 'ended' {
     try {
-      return cool();
+      return orRaced(cool);
     } catch (error) {
       if (isTurnkeepError(error, 'corrupt')) return 'ended';
       throw error;
     }
   }
 
-  /** Cools all that may cool of a namespace, by hand. Each step answers how many commits have moved so far. */
-  *run(namespace: string, hotMessages: number = this.#hotMessages): Generator<number, number> {
-    const n = this.#reader.namespace(namespace);
-    let moved = 0;
-    if (n === undefined) return moved;
+  /** Cools all that may cool of a namespace, by hand. Each step answers how many commits it has moved. */
+  *run(namespace: string, hotMessages: number = this.#hotMessages): Generator<number | 'raced', void> {
     for (let after: SqlValue = ''; ;) {
-      const rows = this.#statements.conversations.all(n, after, hotMessages);
+      const rows = yield* unlessRaced(() => orRaced(() => this.#conversations(namespace, after, hotMessages)));
       for (const [id = '', c] of rows) {
         after = id;
         for (;;) {
-          const outcome = this.#orAsItIs(() => this.#coolNext(c as number, { hotMessages, rest: 'cools' })); // an integer column
+          const policy = { hotMessages, rest: 'cools' } as const;
+          const outcome = yield* unlessRaced(() => this.#orAsItIs(() => this.#coolNext(c as number, policy))); // an integer column
           if (outcome === 'ended') break;
-          moved += outcome === 'raced' ? 0 : outcome.moved;
-          yield moved;
+          yield outcome.moved;
         }
       }
-      yield moved;
-      if (rows.length === 0) return moved;
+      yield 0;
+      if (rows.length === 0) return;
     }
+  }
+
+  /** The next conversations after an id that are longer than what stays hot. */
+  #conversations(namespace: string, after: SqlValue, hotMessages: number): readonly SqlRow[] {
+    const n = this.#reader.namespace(namespace);
+    return n === undefined ? [] : this.#statements.conversations.all(n, after, hotMessages);
   }
 
   #look(): CoolStep {
@@ -152,9 +155,6 @@ export class Cooler {
       if (areSame) this.#write(c, positions, logs, block);
       this.#beside.exec(areSame ? 'COMMIT' : 'ROLLBACK');
       return areSame;
-    } catch (error) {
-      if (driverFault(error).kind === 'busy') return false;
-      throw error;
     } finally {
       if (this.#beside.inTransaction()) this.#beside.exec('ROLLBACK');
     }
@@ -170,6 +170,25 @@ export class Cooler {
     }
     const rows = positions.map((pos) => this.#swaps.takeLog.get(pos) as SqlRow); // it was read just now
     for (const row of rows) this.#swaps.addLog.run(...row, b);
+  }
+}
+
+/** `raced` where another connection is in the way. */
+function orRaced<Outcome>(work: () => Outcome): Outcome | 'raced' {
+  try {
+    return work();
+  } catch (error) {
+    if (driverFault(error).kind === 'busy') return 'raced';
+    throw error;
+  }
+}
+
+/** What `work` answers when nobody is in the way any more; each time that somebody is, the caller is told. */
+function* unlessRaced<Outcome>(work: () => Outcome | 'raced'): Generator<'raced', Outcome> {
+  for (;;) {
+    const outcome = work();
+    if (outcome !== 'raced') return outcome;
+    yield 'raced';
   }
 }
 

@@ -4,35 +4,26 @@ import type { Database } from '../driver/driver.ts';
 import type { IndexFeeder } from './index-feeder.ts';
 import type { SearchDoc } from '../search/search-content.ts';
 import type { SearchIndex } from '../search/search-index.ts';
+import type { Checks } from './store-verify.ts';
 
 /** Commits that are looked up, spread over the log. */
 const SAMPLES = 500;
-const STEP = 20;
 const QUERY_LENGTH = 48;
 
-/** Looks up words of some commits in the search index; a few at a step. */
-export function* verifyIndex(
-  database: Database,
-  index: SearchIndex,
-  feeder: IndexFeeder,
-): Generator<void, readonly StoreFault[]> {
-  const faults: StoreFault[] = [];
+/** Looks words of some commits up in the search index. */
+export function checksOfIndex(database: Database, index: SearchIndex, feeder: IndexFeeder): Checks {
   const position = index.position();
   const stride = Math.max(1, Math.ceil(position / SAMPLES));
   const sample = database.prepare('SELECT pos FROM log WHERE pos <= ? AND pos % ? = 0').all(position, stride);
-  for (const [at, row] of sample.entries()) {
-    if (at % STEP === STEP - 1) yield;
-    const pos = row[0] as number; // an integer column
-    const isMissing = () => feeder.docsAt(pos).some((doc) => !isFound(index, doc));
-    // Another process may meanwhile have begun the index anew, or have taken out what is redacted: it is looked up again.
-    if (!isMissing() || index.position() < pos || !isMissing()) continue;
-    faults.push({
-      kind: 'search_index',
-      place: `log position ${pos}`,
-      reason: 'the search index does not find it: rebuild',
-    });
-  }
-  return faults;
+  return sample.map((row) => () => checkAt(row[0] as number, index, feeder)); // an integer column
+}
+
+function checkAt(pos: number, index: SearchIndex, feeder: IndexFeeder): readonly StoreFault[] {
+  const isMissing = () => feeder.docsAt(pos).some((doc) => !isFound(index, doc));
+  // Another process may meanwhile have begun the index anew, or have taken out what is redacted: it is looked up again.
+  if (!isMissing() || index.position() < pos || !isMissing()) return [];
+  const reason = 'the search index does not find it: rebuild';
+  return [{ kind: 'search_index', place: `log position ${pos}`, reason }];
 }
 
 function isFound(index: SearchIndex, { docId, text }: SearchDoc): boolean {

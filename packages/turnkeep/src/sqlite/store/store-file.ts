@@ -1,14 +1,13 @@
 import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { TurnkeepError } from '../../core/errors.ts';
-import { monotonicNow } from '../../platform/clock.ts';
-import { sleep } from '../../platform/timers.ts';
 import { nonce } from '../../platform/random.ts';
 import { openDatabase } from '../driver/open-database.ts';
 import type { Database, DriverName } from '../driver/driver.ts';
 import { driverFault } from '../driver/driver-errors.ts';
 import { peekHeader } from '../driver/file-header.ts';
 import type { FileHeader } from '../driver/file-header.ts';
+import { blockingly } from './patience.ts';
 import { storeError } from './store-fault.ts';
 import { APPLICATION_ID, MIGRATIONS } from './store-schema.ts';
 
@@ -30,31 +29,35 @@ export interface StoreFile {
  */
 export const PAGE_BYTES = 4_096;
 const CACHE_KIB = 16_384;
-const STEP_MS = 2;
 
 /** Opens the store's file for writing, made and migrated where need be. Refuses what is not ours without touching it. */
 export function openStoreFile(file: StoreFile): Database {
-  const deadline = monotonicNow() + file.busyTimeoutMs;
-  for (;;) {
-    try {
-      return openOnce(file);
-    } catch (error) {
-      const isBusy = driverFault(error).kind === 'busy';
-      if (isBusy && monotonicNow() < deadline) sleep(STEP_MS);
-      else if (isBusy) throw new TurnkeepError('store_busy', { waitedMs: file.busyTimeoutMs }, { cause: error });
-      else throw storeError(error, file.path);
-    }
+  try {
+    return blockingly(file.busyTimeoutMs, () => openOnce(file));
+  } catch (error) {
+    throw storeError(error, file.path);
   }
 }
 
 /** Opens the store's file for reading; it exists and was checked. Without a WAL a reader waits so long for a commit. */
 export function openForReading({ path, driver }: StoreFile, waitMs: number): Database {
-  return openDatabase(path, { driver, readOnly: true, busyTimeoutMs: waitMs });
+  return withSchema(openDatabase(path, { driver, readOnly: true, busyTimeoutMs: waitMs }));
 }
 
 /** Another connection of the same store, opened for what is not a commit: checkpoints and the like. */
 export function openBeside({ path, driver }: StoreFile): Database {
-  return openDatabase(path, { driver, secureDelete: true, busyTimeoutMs: 0 });
+  return withSchema(openDatabase(path, { driver, secureDelete: true, busyTimeoutMs: 0 }));
+}
+
+/** A connection that has read the schema: its statements can be prepared whoever has the file. */
+function withSchema(database: Database): Database {
+  try {
+    database.prepare('SELECT count(*) FROM sqlite_schema').get();
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
 }
 
 /** True where the connection's journal is a WAL. */

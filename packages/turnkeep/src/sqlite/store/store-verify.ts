@@ -85,17 +85,25 @@ const CHECKS: readonly { readonly kind: string; readonly reason: string; readonl
   },
 ];
 
-/** Checks the file as SQLite sees it and as a store; a step for each check. */
-export function* verifyStore(database: Database): Generator<void, readonly StoreFault[]> {
-  const faults: StoreFault[] = [];
-  for (const [message] of database.prepare('PRAGMA integrity_check(100)').all()) {
-    if (message !== 'ok') faults.push({ kind: 'sqlite', place: 'the database file', reason: String(message) });
-  }
-  for (const { kind, reason, sql } of CHECKS) {
-    yield;
-    faults.push(...check(database, kind, reason, sql));
-  }
-  return faults;
+/** What is to be checked of a store and of what is derived from it, in steps: each reads one snapshot and can be run again. */
+export type Checks = readonly (() => readonly StoreFault[])[];
+
+/** Checks of the file as SQLite sees it and as a store. */
+export function checksOfStore(database: Database): Checks {
+  const ofTables = CHECKS.map(
+    ({ kind, reason, sql }) =>
+      () =>
+        check(database, kind, reason, sql),
+  );
+  return [() => checkIntegrity(database), ...ofTables];
+}
+
+function checkIntegrity(database: Database): readonly StoreFault[] {
+  return database
+    .prepare('PRAGMA integrity_check(100)')
+    .all()
+    .filter(([message]) => message !== 'ok')
+    .map(([message]) => ({ kind: 'sqlite', place: 'the database file', reason: String(message) }));
 }
 
 /** What is so damaged that a check cannot be made of it is a fault as well. */

@@ -6,17 +6,15 @@ import { openForReading, openStoreFile } from './store-file.ts';
 import type { StoreFile } from './store-file.ts';
 import { StoreReader } from './store-reader.ts';
 import { TAIL_COMMITS, TAIL_LENGTH } from './store-schema.ts';
-import { verifyStore } from './store-verify.ts';
+import { checksOfStore } from './store-verify.ts';
 
 const ALL = { from: '', to: '\u{10ffff}' };
 
 function faultsOf(file: StoreFile): unknown {
   const database = openForReading(file, 1_000);
-  const steps = verifyStore(database);
-  let step = steps.next();
-  while (step.done !== true) step = steps.next();
+  const faults = checksOfStore(database).flatMap((check) => check());
   database.close();
-  return step.value;
+  return faults;
 }
 
 function rowsOf(file: StoreFile, id: string): number {

@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs';
-import type { StoreFault } from '../../core/backend.ts';
-import { TurnkeepError } from '../../core/errors.ts';
+import type { SearchCandidates, StoreFault } from '../../core/backend.ts';
+import { isTurnkeepError, TurnkeepError } from '../../core/errors.ts';
 import { monotonicNow } from '../../platform/clock.ts';
 import { WINDOW_MS, WriteRate } from '../../platform/write-rate.ts';
 import { othersTurn, pause } from '../../platform/timers.ts';
@@ -8,16 +8,18 @@ import { Cooler } from '../store/cooler.ts';
 import type { Database } from '../driver/driver.ts';
 import { driverFault } from '../driver/driver-errors.ts';
 import { IndexFeeder } from '../store/index-feeder.ts';
-import { verifyIndex } from '../store/index-verify.ts';
+import { checksOfIndex } from '../store/index-verify.ts';
+import { assertInTime, blockingly, patiently } from '../store/patience.ts';
 import { openSearchIndex } from '../search/search-index.ts';
 import type { SearchIndex } from '../search/search-index.ts';
-import type { FromService, ServiceCall, ServiceStart } from './service-messages.ts';
+import type { FromService, ServiceCall, Services, ServiceStart } from './service-messages.ts';
 import { isWal, openBeside, openForReading } from '../store/store-file.ts';
 import type { StoreFile } from '../store/store-file.ts';
 import { storeError } from '../store/store-fault.ts';
 import { StoreReader } from '../store/store-reader.ts';
 import { StoreSearch } from '../store/store-search.ts';
-import { verifyStore } from '../store/store-verify.ts';
+import { checksOfStore } from '../store/store-verify.ts';
+import type { Checks } from '../store/store-verify.ts';
 import { WalKeeper } from './wal-keeper.ts';
 import { failed } from './writer-messages.ts';
 
@@ -32,11 +34,13 @@ const BURST_PAGES = 80;
 /** Where another process feeds the index, this one looks again after so long. */
 const RACED_MS = 500;
 const SCRUB_STEP_MS = 5;
-const BUSY_STEP_MS = 5;
 const COOL_STEP_MS = 1;
 /** About what the swap of a block writes: a block, its commits without their words, and what is zeroed. */
 const SWAP_PAGES = 60;
-const WAIT_MS = 5_000;
+/** What others write to the index keeps a call waiting so long before the thread looks at its messages again. */
+const INDEX_WAIT_MS = 5_000;
+/** And what others commit, without a WAL. */
+const WAIT_MS = 100;
 const REST_STEP_MS = 20;
 
 /** What the service thread does; each call in steps, upkeep between them. */
@@ -59,8 +63,9 @@ export class StoreService {
   constructor(start: ServiceStart, send: (message: FromService) => void) {
     this.#start = start;
     this.#send = send;
-    this.#database = openForReading(start.file, WAIT_MS);
-    this.#beside = openBeside(start.file);
+    const { file } = start;
+    this.#database = blockingly(file.busyTimeoutMs, () => openForReading(file, WAIT_MS));
+    this.#beside = blockingly(file.busyTimeoutMs, () => openBeside(file));
     this.#reader = new StoreReader(this.#database);
     this.#search = new StoreSearch(this.#database, this.#reader, () => this.#openIndex());
     this.#feeder = new IndexFeeder(this.#database, this.#beside, this.#reader);
@@ -103,37 +108,47 @@ export class StoreService {
   }
 
   #answer(id: number, call: ServiceCall): Promise<unknown> {
-    if (call.kind === 'search') return this.#steps(id, this.#search.search(call.ask.namespace, call.ask.query));
-    if (call.kind === 'verify') return this.#steps(id, this.#verify());
+    if (call.kind === 'search') return this.#find(id, call.ask);
+    if (call.kind === 'verify') return this.#verify(id);
     if (call.kind === 'cool') return this.#cool(id, call.ask.namespace, call.ask.hotMessages);
     if (call.kind === 'catch_up') return this.#feedAll(id);
     return call.kind === 'rebuild' ? this.#rebuild(id) : this.#scrub(id);
   }
 
-  /** Runs a call to its end, or as far as it was not cancelled. */
-  async #steps<Result>(id: number, steps: Generator<void, Result>): Promise<Result | undefined> {
-    for (;;) {
-      this.#reader.renew();
-      const step = steps.next();
-      if (step.done === true) return step.value;
-      if (this.#cancelled.has(id) || this.#isClosing) return undefined;
-      await othersTurn();
-    }
+  #isOver(id: number): boolean {
+    return this.#cancelled.has(id) || this.#isClosing;
+  }
+
+  /** Answers a search, or nothing where it was cancelled. One that others have interrupted is begun anew. */
+  #find(id: number, { namespace, query }: Services['search']['ask']): Promise<SearchCandidates | undefined> {
+    return this.#patiently(async () => {
+      for (const steps = this.#search.search(namespace, query); ;) {
+        this.#reader.renew();
+        const step = steps.next();
+        if (step.done === true) return step.value;
+        if (this.#isOver(id)) return undefined;
+        await othersTurn();
+      }
+    });
   }
 
   /** A cooling by hand: as fast as it goes, but for others that are in the way. */
   async #cool(id: number, namespace: string, hotMessages: number | undefined): Promise<number | undefined> {
     let moved = 0;
+    let waits = monotonicNow();
     for (const cooling = this.#cooler.run(namespace, hotMessages); ;) {
       this.#reader.renew();
-      const step = cooling.next();
-      const isStill = step.value === moved;
-      moved = step.value;
-      if (!isStill) this.#swapped();
-      if (!isStill) this.#send({ kind: 'progress', id, done: moved });
-      if (step.done === true) return moved;
-      if (this.#cancelled.has(id) || this.#isClosing) return undefined;
-      await (isStill ? pause(COOL_STEP_MS) : othersTurn());
+      const { value, done } = cooling.next();
+      if (done === true) return moved;
+      if (value === 'raced') assertInTime(waits, this.#start.file.busyTimeoutMs);
+      else waits = monotonicNow();
+      if (typeof value === 'number' && value > 0) {
+        moved += value;
+        this.#swapped();
+        this.#send({ kind: 'progress', id, done: moved });
+      }
+      if (this.#isOver(id)) return undefined;
+      await (value === 'raced' ? pause(COOL_STEP_MS) : othersTurn());
     }
   }
 
@@ -143,17 +158,29 @@ export class StoreService {
     if (this.#attempt(() => this.#wal?.keep())) this.#send({ kind: 'wal_long' });
   }
 
-  *#verify(): Generator<void, readonly StoreFault[]> {
-    const faults = yield* verifyStore(this.#database);
+  async #verify(id: number): Promise<readonly StoreFault[]> {
+    const faults = await this.#check(id, checksOfStore(this.#database));
     try {
-      return [...faults, ...(yield* verifyIndex(this.#database, this.#neededIndex(), this.#feeder))];
+      const checks = await this.#patiently(() => checksOfIndex(this.#database, this.#neededIndex(), this.#feeder));
+      return [...faults, ...(await this.#check(id, checks))];
     } catch (error) {
-      if (driverFault(error).kind === 'busy') throw error;
+      if (isTurnkeepError(error, 'store_busy')) throw error;
       // What was found of the store is told whatever its index is like, which is built anew.
       this.#dropIndex();
       const reason = driverFault(error).message;
       return [...faults, { kind: 'search_index', place: searchPath(this.#start.file), reason }];
     }
+  }
+
+  async #check(id: number, checks: Checks): Promise<readonly StoreFault[]> {
+    const faults: StoreFault[] = [];
+    for (const check of checks) {
+      this.#reader.renew();
+      faults.push(...(await this.#patiently(check)));
+      if (this.#isOver(id)) break;
+      await othersTurn();
+    }
+    return faults;
   }
 
   async #rebuild(id: number): Promise<undefined> {
@@ -164,32 +191,33 @@ export class StoreService {
   async #feedAll(id: number): Promise<undefined> {
     for (;;) {
       const fed = await this.#patiently(() => this.#feeder.step(this.#neededIndex()));
-      if (fed === 'ended' || this.#cancelled.has(id) || this.#isClosing) return undefined;
+      if (fed === 'ended' || this.#isOver(id)) return undefined;
       await othersTurn();
     }
   }
 
-  /** What a step answers that somebody waits for; while another process is in its way, again until the deadline. */
-  async #patiently<Result>(step: () => Result): Promise<Result> {
-    for (const start = monotonicNow(); ;) {
-      try {
-        return step();
-      } catch (error) {
-        if (driverFault(error).kind !== 'busy') throw error;
-        const waitedMs = Math.round(monotonicNow() - start);
-        if (waitedMs >= this.#start.file.busyTimeoutMs) throw new TurnkeepError('store_busy', { waitedMs });
-      }
-      await pause(BUSY_STEP_MS);
-    }
+  /** What a step answers that somebody waits for. */
+  #patiently<Result>(step: () => Result | Promise<Result>): Promise<Result> {
+    return patiently(this.#start.file.busyTimeoutMs, step);
   }
 
   async #scrub(id: number): Promise<undefined> {
     for (;;) {
-      if (this.#cancelled.has(id) || this.#isClosing) return undefined;
+      if (this.#isOver(id)) return undefined;
+      if (!(await this.#patiently(() => this.#scrubStep()))) return undefined;
+      await pause(SCRUB_STEP_MS);
+    }
+  }
+
+  /** Answers whether there is more to do. */
+  #scrubStep(): boolean {
+    try {
       const index = this.#neededIndex();
-      const more = this.#attempt(() => this.#feeder.removeStale(index) || index.scrub());
-      if (more === false) return undefined;
-      await pause(more === undefined ? SCRUB_STEP_MS : 0);
+      return this.#feeder.removeStale(index) || index.scrub();
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      this.#dropIndex();
+      return true;
     }
   }
 
@@ -248,15 +276,16 @@ export class StoreService {
     return (index && this.#attempt(() => this.#feeder.lag(index))) ?? 0;
   }
 
-  /** What a step answers; nothing where another process was in its way, or where the index has to be made anew. */
+  /**
+   * What a step of upkeep answers; nothing where others were in its way, where the system had no room or failed (a later
+   * step tries again), or where the index has to be made anew.
+   */
   #attempt<Result>(step: () => Result): Result | undefined {
     try {
       return step();
     } catch (error) {
-      const { kind } = driverFault(error);
-      if (kind === 'busy') return undefined;
-      this.#dropIndex();
-      if (kind !== 'corrupt' && kind !== 'not_a_database') throw error;
+      if (isDamage(error)) this.#dropIndex();
+      else if (driverFault(error).kind === 'other') throw error;
       return undefined;
     }
   }
@@ -264,31 +293,52 @@ export class StoreService {
   /** The index is derived: where it cannot be had, the log is scanned. */
   #openIndex(): SearchIndex | undefined {
     try {
-      const { file, storeId } = this.#start;
-      const busyTimeoutMs = Math.min(WAIT_MS, file.busyTimeoutMs);
-      this.#index ??= openSearchIndex(searchPath(file), { storeId, driver: file.driver, busyTimeoutMs });
-      this.#index.position();
-      return this.#index;
+      return this.#openedIndex();
     } catch {
-      this.#index = undefined;
       return undefined;
     }
   }
 
-  #neededIndex(): SearchIndex {
-    const index = this.#openIndex();
-    if (index) return index;
-    const place = `${this.#start.file.path}-search`;
-    throw new TurnkeepError('store_unavailable', { place, reason: 'the search index cannot be opened' });
+  #openedIndex(): SearchIndex {
+    const { file, storeId } = this.#start;
+    const busyTimeoutMs = Math.min(INDEX_WAIT_MS, file.busyTimeoutMs);
+    this.#index ??= openSearchIndex(searchPath(file), { storeId, driver: file.driver, busyTimeoutMs });
+    try {
+      this.#index.position();
+      return this.#index;
+    } catch (error) {
+      this.#index.close();
+      this.#index = undefined;
+      throw error;
+    }
   }
 
+  #neededIndex(): SearchIndex {
+    try {
+      return this.#openedIndex();
+    } catch (error) {
+      if (driverFault(error).kind === 'busy') throw error;
+      const place = `${this.#start.file.path}-search`;
+      const reason = `the search index cannot be opened: ${driverFault(error).message}`;
+      throw new TurnkeepError('store_unavailable', { place, reason }, { cause: error });
+    }
+  }
+
+  /** Where no new one can be made now, that is tried again when it is needed. */
   #dropIndex(): void {
     try {
       this.#index?.clear();
+    } catch {
+      this.#index?.close();
     } finally {
       this.#index = undefined;
     }
   }
+}
+
+function isDamage(error: unknown): boolean {
+  const { kind } = driverFault(error);
+  return kind === 'corrupt' || kind === 'not_a_database';
 }
 
 /** Beside the file itself, whatever links lead to it: of one store there is one index, or an erasure would miss the other. */
