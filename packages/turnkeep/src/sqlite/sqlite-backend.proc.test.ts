@@ -1,5 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
+import { statSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -105,6 +106,26 @@ test.each([
     expect(await ended).toBe(0);
   }),
 );
+
+test('where the system refuses to let the files grow, what is there is read, searched and checked as before', () =>
+  withStoreFile(async (path) => {
+    const script = fileURLToPath(new URL('./fill-child.testkit.js', import.meta.url));
+    // 12 or 24 MiB: shells count otherwise. The WAL began anew before, and cannot be moved into the file any more.
+    const limited = 'ulimit -f 24576; exec "$0" "$@"';
+    const { stdout, stderr } = spawnSync('sh', ['-c', limited, process.execPath, script, path], { encoding: 'utf8' });
+    expect(stderr).toBe('');
+    const { acknowledged, answers } = JSON.parse(stdout) as {
+      acknowledged: number;
+      answers: Record<string, string>;
+    };
+    expect(answers).toMatchObject({ search: 'fine', verify: 'fine', read: 'fine' });
+    expect(statSync(path).size).toBeGreaterThanOrEqual(12 * 2 ** 20);
+    const store = await openSqlite(path);
+    expect(await versionOf(store, 'talk')).toBeGreaterThanOrEqual(acknowledged);
+    await store.catchUp();
+    expect(await store.verify()).toEqual([]);
+    await store.close();
+  }));
 
 test.each([1, 7, 40, 90])(
   'what was acknowledged %i times before a process is killed is there afterwards, whole',

@@ -99,7 +99,7 @@ export class GroupWriter {
       return result;
     } catch (error) {
       this.#rollBack();
-      throw storeError(error, this.#place);
+      throw storeError(error instanceof CommitError ? error.cause : error, this.#place);
     }
   }
 
@@ -168,6 +168,7 @@ export class GroupWriter {
 
   /** What a write that failed alone means. A sync that failed may or may not have reached the disk. */
   #failure(error: unknown, envelope: Envelope): Answer {
+    this.#makeRoom(error instanceof CommitError ? error.cause : error);
     if (!(error instanceof CommitError)) return storeError(error, this.#place);
     const { kind, message } = driverFault(error.cause);
     if (kind === 'full') return storeError(error.cause, this.#place);
@@ -176,6 +177,17 @@ export class GroupWriter {
       this.#lookUp(envelope) ??
       new TurnkeepError('outcome_unknown', { commitId, reason: message }, { cause: error.cause })
     );
+  }
+
+  /** Where the WAL cannot grow any more it is moved into the file, so that the next commit finds it empty. */
+  #makeRoom(error: unknown): void {
+    const { kind, code } = driverFault(error);
+    if (kind !== 'full' && code !== 'SQLITE_IOERR_WRITE') return;
+    try {
+      this.#database.pragma('wal_checkpoint(PASSIVE)');
+    } catch {
+      // The file cannot grow either.
+    }
   }
 
   /** The receipt of a commit that is there. That it is not there yet says nothing: the WAL may still be recovered. */

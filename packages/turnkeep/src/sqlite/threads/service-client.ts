@@ -41,7 +41,9 @@ export class ServiceClient {
     this.#worker.unref();
     const lost = (reason: string) =>
       this.#lose(new TurnkeepError('store_unavailable', { place: start.file.path, reason }));
-    this.#worker.on('error', (error: Error) => lost(`the service thread failed: ${error.message}`));
+    this.#worker.on('error', (error: Error) =>
+      lost(`the service thread failed: ${error.message || JSON.stringify(error)}`),
+    );
     this.#worker.on('exit', (code) => lost(`the service thread ended with code ${code}`));
   }
 

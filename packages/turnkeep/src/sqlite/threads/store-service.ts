@@ -164,10 +164,10 @@ export class StoreService {
       const checks = await this.#patiently(() => checksOfIndex(this.#database, this.#neededIndex(), this.#feeder));
       return [...faults, ...(await this.#check(id, checks))];
     } catch (error) {
-      if (isTurnkeepError(error, 'store_busy')) throw error;
+      if (isTurnkeepError(error, 'store_busy') || isTurnkeepError(error, 'store_full')) throw error;
       // What was found of the store is told whatever its index is like, which is built anew.
       this.#dropIndex();
-      const reason = driverFault(error).message;
+      const reason = isTurnkeepError(error, 'store_unavailable') ? error.details.reason : driverFault(error).message;
       return [...faults, { kind: 'search_index', place: searchPath(this.#start.file), reason }];
     }
   }
@@ -317,9 +317,11 @@ export class StoreService {
     try {
       return this.#openedIndex();
     } catch (error) {
-      if (driverFault(error).kind === 'busy') throw error;
+      const { kind, message } = driverFault(error);
+      if (kind === 'busy') throw error;
       const place = `${this.#start.file.path}-search`;
-      const reason = `the search index cannot be opened: ${driverFault(error).message}`;
+      if (kind === 'full') throw new TurnkeepError('store_full', { place }, { cause: error });
+      const reason = `the search index cannot be opened: ${message}`;
       throw new TurnkeepError('store_unavailable', { place, reason }, { cause: error });
     }
   }
