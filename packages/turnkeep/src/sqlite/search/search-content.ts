@@ -20,7 +20,12 @@ export interface SearchDoc {
 export interface LogSpan {
   readonly after: number;
   readonly position: number;
+  /** What the log row at that position is known by, whatever becomes of its words. */
+  readonly mark: string;
 }
+
+/** The highest log row of an index. */
+export type LogEnd = Omit<LogSpan, 'after'>;
 
 export interface CandidatePage {
   /** Only documents below this id. */
@@ -42,7 +47,7 @@ const TAIL_BYTES = 256 * 1024;
 
 export const STATE_TABLES = `
   CREATE TABLE state (
-    store TEXT NOT NULL, unicode TEXT NOT NULL, position INTEGER NOT NULL, highest INTEGER NOT NULL,
+    store TEXT NOT NULL, unicode TEXT NOT NULL, position INTEGER NOT NULL, mark TEXT NOT NULL, highest INTEGER NOT NULL,
     removals INTEGER NOT NULL, scrubbed INTEGER NOT NULL
   );
   CREATE TABLE removed (doc INTEGER PRIMARY KEY);
@@ -74,6 +79,7 @@ export class SearchContent {
   readonly #segments: SegmentTable;
   readonly #tail: TailTable;
   readonly #state: Statement;
+  readonly #end: Statement;
   readonly #setPosition: Statement;
   readonly #countRemoval: Statement;
   readonly #setScrubbed: Statement;
@@ -89,7 +95,8 @@ export class SearchContent {
     this.#segments = new SegmentTable(database);
     this.#tail = new TailTable(database);
     this.#state = database.prepare('SELECT position, highest, removals, scrubbed FROM state');
-    this.#setPosition = database.prepare('UPDATE state SET position = ?, highest = ?');
+    this.#end = database.prepare('SELECT position, mark FROM state');
+    this.#setPosition = database.prepare('UPDATE state SET position = ?, mark = ?, highest = ?');
     this.#countRemoval = database.prepare('UPDATE state SET removals = removals + 1');
     this.#setScrubbed = database.prepare('UPDATE state SET scrubbed = ?');
     this.#removed = database.prepare('SELECT doc FROM removed WHERE doc > ? AND doc <= ?');
@@ -102,6 +109,11 @@ export class SearchContent {
 
   position(): number {
     return this.#readState().position;
+  }
+
+  end(): LogEnd {
+    const [position = 0, mark = ''] = (this.#end.get() ?? []) as readonly [number, string]; // the columns of the statement
+    return { position, mark };
   }
 
   add(docs: readonly SearchDoc[], span: LogSpan): boolean {
@@ -166,7 +178,7 @@ export class SearchContent {
     return { position, highest, removals, scrubbed };
   }
 
-  #addSpan(docs: readonly SearchDoc[], { after, position }: LogSpan): 'added' | 'added_segments' | 'outrun' {
+  #addSpan(docs: readonly SearchDoc[], { after, position, mark }: LogSpan): 'added' | 'added_segments' | 'outrun' {
     const state = this.#readState();
     if (state.position !== after) return 'outrun';
     const highest = highestOf(docs, state.highest);
@@ -181,7 +193,7 @@ export class SearchContent {
     const rest = isTailEnough ? kept : this.#addSegments([...this.#tail.takeAll(), ...kept]);
     for (const doc of rest) this.#tail.add(doc);
     this.#deleteRemoved.run(state.highest, highest);
-    this.#setPosition.run(position, highest);
+    this.#setPosition.run(position, mark, highest);
     return isTailEnough ? 'added' : 'added_segments';
   }
 

@@ -10,7 +10,7 @@ describe('several handles', () => {
   test('of two that add the same span, one does', () => {
     withIndex((mine, path) => {
       const other = openSearchIndex(path, STORE);
-      const span = { after: 0, position: 5 };
+      const span = { after: 0, position: 5, mark: 'mark' };
       expect(mine.add(documents(['a word']), span)).toBe(true);
       expect(other.add(documents(['a word']), span)).toBe(false);
       expect(other.candidates('word', { limit: 9 })).toEqual({ docIds: [1], position: 5 });

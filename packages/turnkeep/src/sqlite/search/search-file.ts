@@ -11,7 +11,7 @@ import { inTransaction } from './search-transaction.ts';
 /** Says that a SQLite file is a search index: "TkSx". */
 const APPLICATION_ID = 0x546b5378;
 /** Counts the changes of the format. There are no migrations: an index of another format is built anew. */
-const FORMAT = 2;
+const FORMAT = 3;
 const PAGE_BYTES = 16_384;
 /** A new file takes two, each process that deletes the file meanwhile one more. */
 const OPEN_TRIES = 10;
@@ -93,5 +93,5 @@ function createTables(database: Database, storeId: string): void {
   database.exec(STATE_TABLES + TAIL_TABLE + SEGMENT_TABLES);
   database.pragma(`application_id = ${APPLICATION_ID}`);
   database.pragma(`user_version = ${FORMAT}`);
-  database.prepare('INSERT INTO state VALUES (?, ?, 0, 0, 0, 0)').run(storeId, FOLD_UNICODE_VERSION);
+  database.prepare("INSERT INTO state VALUES (?, ?, 0, '', 0, 0, 0)").run(storeId, FOLD_UNICODE_VERSION);
 }

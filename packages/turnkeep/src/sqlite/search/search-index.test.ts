@@ -139,7 +139,7 @@ test('a text of megabytes is a segment by itself', () => {
 test('documents out of order, or twice, are a mistake', () => {
   withIndex((index) => {
     addAll(index, documents(['a', 'b']));
-    const again = () => index.add(documents(['c'], 2), { after: 2, position: 3 });
+    const again = () => index.add(documents(['c'], 2), { after: 2, position: 3, mark: 'mark' });
     expect(again).toThrow('document 2 is added after 2');
     expect(index.position()).toBe(2);
   });

@@ -17,7 +17,7 @@ export function documents(texts: readonly string[], from = 1): SearchDoc[] {
 /** Adds as one span of the log that goes on where the index stands. */
 export function addAll(index: SearchIndex, docs: readonly SearchDoc[]): void {
   const after = index.position();
-  expect(index.add(docs, { after, position: Math.max(after + 1, docs.at(-1)?.docId ?? 0) })).toBe(true);
+  expect(index.add(docs, { after, position: Math.max(after + 1, docs.at(-1)?.docId ?? 0), mark: 'mark' })).toBe(true);
 }
 
 /** Fills the tail up, so that all that is in it becomes a segment. */

@@ -1,6 +1,6 @@
 import { assert } from '../../core/errors.ts';
 import { SearchContent } from './search-content.ts';
-import type { CandidatePage, Candidates, LogSpan, SearchDoc } from './search-content.ts';
+import type { CandidatePage, Candidates, LogEnd, LogSpan, SearchDoc } from './search-content.ts';
 import { deleteSearchFile, openSearchFile, type SearchFile, type SearchFileOptions } from './search-file.ts';
 
 /**
@@ -13,6 +13,9 @@ import { deleteSearchFile, openSearchFile, type SearchFile, type SearchFileOptio
 export interface SearchIndex {
   /** The highest log row that is indexed; 0 in a new index. */
   position(): number;
+
+  /** The same with its mark: where the log has another row there, the index was made of another state of the file. */
+  end(): LogEnd;
 
   /**
    * Adds the documents of a span of the log: ids ascending, all above every id that was ever added. Does nothing and
@@ -73,6 +76,10 @@ class FileSearchIndex implements SearchIndex {
 
   position(): number {
     return this.#content().position();
+  }
+
+  end(): LogEnd {
+    return this.#content().end();
   }
 
   add(docs: readonly SearchDoc[], span: LogSpan): boolean {

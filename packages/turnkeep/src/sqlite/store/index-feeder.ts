@@ -1,7 +1,7 @@
 import { isTurnkeepError } from '../../core/errors.ts';
 import { searchTexts } from '../../core/search-text.ts';
 import { sha256 } from '../../platform/hash.ts';
-import type { Database, Statement } from '../driver/driver.ts';
+import type { Database, SqlRow, Statement } from '../driver/driver.ts';
 import type { SearchDoc } from '../search/search-content.ts';
 import type { SearchIndex } from '../search/search-index.ts';
 import type { StoreReader } from './store-reader.ts';
@@ -19,14 +19,29 @@ export class IndexFeeder {
   readonly #stale: Statement;
   readonly #settle: Statement;
   readonly #newest: Statement;
+  readonly #row: Statement;
+  readonly #newestRow: Statement;
 
   /** `beside` may write; it settles what was taken out. */
   constructor(database: Database, beside: Database, reader: StoreReader) {
     this.#reader = reader;
     this.#next = database.prepare(`SELECT pos FROM log WHERE pos > ? ORDER BY pos LIMIT ${STEP_COMMITS}`);
     this.#newest = database.prepare('SELECT max(pos) FROM log');
+    const row = 'SELECT c, version, at FROM log WHERE pos = ?';
+    this.#row = database.prepare(row);
+    // It reads no older snapshot: what the index has was in the log before.
+    this.#newestRow = beside.prepare(row);
     this.#stale = database.prepare(`SELECT record FROM stale WHERE record > ? ORDER BY record LIMIT ${STALE_STEP}`);
     this.#settle = beside.prepare('DELETE FROM stale WHERE record >= ? AND record <= ?');
+  }
+
+  /**
+   * False where the log has another row where the index ends, or none: somebody has put an older file in the store's place
+   * since, and what the log says from here on would be passed over.
+   */
+  isOfThisLog(index: SearchIndex): boolean {
+    const { position, mark } = index.end();
+    return position === 0 || markOf(this.#newestRow.get(position)) === mark;
   }
 
   /** Commits that the index does not have. */
@@ -49,7 +64,7 @@ export class IndexFeeder {
       }
     }
     if (position === after) return 'ended';
-    return index.add(docs, { after, position }) ? 'added' : 'raced';
+    return index.add(docs, { after, position, mark: markOf(this.#row.get(position)) }) ? 'added' : 'raced';
   }
 
   /** Takes out records whose words went. Answers whether there may be more. */
@@ -76,4 +91,9 @@ export class IndexFeeder {
       return [{ docId: pos * RECORDS, text: null }];
     }
   }
+}
+
+/** A row that cools, or whose words go, keeps these. */
+function markOf(row: SqlRow | undefined): string {
+  return row?.join(' ') ?? '';
 }

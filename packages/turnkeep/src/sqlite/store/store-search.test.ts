@@ -1,5 +1,5 @@
 import { fieldOf } from '../../core/event.ts';
-import { rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { TurnkeepError } from '../../core/errors.ts';
 import { fold, matchFolded } from '../../core/fold.ts';
@@ -140,6 +140,28 @@ test('an index that lacks a commit is a fault, until it is rebuilt', () =>
     );
     await store.rebuild();
     expect(await store.verify()).toEqual([]);
+  }));
+
+test('an index that is newer than the store beside it, which a backup has replaced, hides nothing', () =>
+  withStoreFile(async (path) => {
+    const commit = async (from: number, word: string) => {
+      const store = await openSqlite(path);
+      for (let at = from; at < from + 20; at++) await store.commit(message('talk', `${word} ${at}`));
+      await store.catchUp();
+      await store.close();
+    };
+    await commit(0, 'fox');
+    copyFileSync(path, `${path}-backup`);
+    await commit(20, 'wolf');
+    copyFileSync(`${path}-backup`, path);
+    const store = await openSqlite(path);
+    for (let at = 0; at < 30; at++) await store.commit(message('talk', `owl ${at}`));
+    expect((await found(store, 'owl', 100)).length).toBe(30);
+    await store.catchUp();
+    expect((await found(store, 'owl', 100)).length).toBe(30);
+    expect(await found(store, 'wolf', 100)).toEqual([]);
+    expect(await store.verify()).toEqual([]);
+    await store.close();
   }));
 
 test('a search can be called off', () =>

@@ -56,6 +56,7 @@ export class StoreService {
   readonly #wal: WalKeeper | undefined;
   readonly #cancelled = new Set<number>();
   #index: SearchIndex | undefined;
+  #isOfThisLog = false;
   #upkeep: Promise<void> | undefined;
   readonly #rate = new WriteRate({ now: monotonicNow, burst: BURST_PAGES });
   #isClosing = false;
@@ -305,6 +306,8 @@ export class StoreService {
     this.#index ??= openSearchIndex(searchPath(file), { storeId, driver: file.driver, busyTimeoutMs });
     try {
       this.#index.position();
+      if (!this.#isOfThisLog && !this.#feeder.isOfThisLog(this.#index)) this.#index.clear();
+      this.#isOfThisLog = true;
       return this.#index;
     } catch (error) {
       this.#index.close();
