@@ -124,7 +124,8 @@ export class MainReader {
       this.#dataVersion = dataVersion;
       return read();
     } finally {
-      this.#database.exec('COMMIT');
+      // What fails to be read may have ended it.
+      if (this.#database.inTransaction()) this.#database.exec('COMMIT');
     }
   }
 }

@@ -22,6 +22,7 @@ import { CommitListeners } from './commit-listeners.ts';
 import { MainReader } from './main-reader.ts';
 import { ServiceClient } from './threads/service-client.ts';
 import { SqliteAttachments } from './sqlite-attachments.ts';
+import { identitiesOf } from './store/own-files.ts';
 import { assertInTime } from './store/patience.ts';
 import { PAGE_BYTES } from './store/store-file.ts';
 import type { StoreFile } from './store/store-file.ts';
@@ -65,7 +66,9 @@ export class SqliteBackend implements Backend {
     try {
       const reader = await MainReader.open(file);
       const listeners = new CommitListeners(() => reader.dataVersion());
-      const service = new ServiceClient({ file, storeId: facts.storeId, hotMessages }, () => void writer.checkpoint());
+      const files = identitiesOf(file.path, facts.wal);
+      const start = { file, storeId: facts.storeId, files, hotMessages };
+      const service = new ServiceClient(start, () => void writer.checkpoint());
       told.push(({ namespaces, pages }) => {
         listeners.tell(namespaces);
         service.wrote(pages);

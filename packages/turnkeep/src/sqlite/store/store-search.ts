@@ -72,7 +72,8 @@ export class StoreSearch {
       this.#reader.renew();
       return read();
     } finally {
-      this.#database.exec('COMMIT');
+      // What fails to be read may have ended it.
+      if (this.#database.inTransaction()) this.#database.exec('COMMIT');
     }
   }
 

@@ -1,4 +1,3 @@
-import { statSync } from 'node:fs';
 import type { Envelope } from '../../core/backend.ts';
 import { decide } from '../../core/decide.ts';
 import type { Decision } from '../../core/decide.ts';
@@ -9,6 +8,8 @@ import { sha256 } from '../../platform/hash.ts';
 import { sleep } from '../../platform/timers.ts';
 import type { Database, Statement } from '../driver/driver.ts';
 import { driverFault } from '../driver/driver-errors.ts';
+import { identitiesOf, OwnFiles } from '../store/own-files.ts';
+import { isWal } from '../store/store-file.ts';
 import { storeError } from '../store/store-fault.ts';
 import { StoreReader } from '../store/store-reader.ts';
 import { StoreWriter } from '../store/store-writer.ts';
@@ -26,7 +27,7 @@ export class GroupWriter {
   readonly reader: StoreReader;
   readonly #database: Database;
   readonly #place: string;
-  readonly #identity: string | undefined;
+  readonly #files: OwnFiles;
   readonly #busyTimeoutMs: number;
   readonly #writer: StoreWriter;
   readonly #begin: Statement;
@@ -39,7 +40,7 @@ export class GroupWriter {
   constructor(database: Database, place: string, busyTimeoutMs: number) {
     this.#database = database;
     this.#place = place;
-    this.#identity = identityOf(place);
+    this.#files = new OwnFiles(place, identitiesOf(place, isWal(database)));
     this.#busyTimeoutMs = busyTimeoutMs;
     this.#begin = database.prepare('BEGIN IMMEDIATE');
     this.#end = database.prepare('COMMIT');
@@ -63,13 +64,13 @@ export class GroupWriter {
     return true;
   }
 
-  /** A file that was removed or replaced takes commits that nobody will find again. */
   #assertInPlace(): void {
-    const now = identityOf(this.#place);
-    if (now === this.#identity) return;
-    this.#rollBack();
-    const reason = now === undefined ? 'its file was removed' : 'its file was replaced by another';
-    throw new TurnkeepError('store_unavailable', { place: this.#place, reason });
+    try {
+      this.#files.assertInPlace();
+    } catch (error) {
+      this.#rollBack();
+      throw error;
+    }
   }
 
   /** Ends a transaction that is not needed, in which nothing was written: what is kept of the store stays right. */
@@ -202,12 +203,6 @@ export class GroupWriter {
       this.#rollBack();
     }
   }
-}
-
-/** Which file stands at a path. */
-function identityOf(path: string): string | undefined {
-  const found = statSync(path, { throwIfNoEntry: false });
-  return found && `${found.dev} ${found.ino}`;
 }
 
 /** COMMIT itself failed. */

@@ -1,11 +1,13 @@
 import type { SearchCandidates, SearchQuery, StoreFault } from '../../core/backend.ts';
 import type { ErrorData } from '../../core/errors.ts';
+import type { FileIdentities } from '../store/own-files.ts';
 import type { StoreFile } from '../store/store-file.ts';
 
 /** What the service thread is started with. */
 export interface ServiceStart {
   readonly file: StoreFile;
   readonly storeId: string;
+  readonly files: FileIdentities;
   /** Newest messages of a conversation that stay hot. */
   readonly hotMessages: number;
 }

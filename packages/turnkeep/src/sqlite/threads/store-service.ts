@@ -9,6 +9,7 @@ import type { Database } from '../driver/driver.ts';
 import { driverFault } from '../driver/driver-errors.ts';
 import { IndexFeeder } from '../store/index-feeder.ts';
 import { checksOfIndex } from '../store/index-verify.ts';
+import { OwnFiles } from '../store/own-files.ts';
 import { assertInTime, blockingly, patiently } from '../store/patience.ts';
 import { openSearchIndex } from '../search/search-index.ts';
 import type { SearchIndex } from '../search/search-index.ts';
@@ -53,6 +54,7 @@ export class StoreService {
   readonly #search: StoreSearch;
   readonly #feeder: IndexFeeder;
   readonly #cooler: Cooler;
+  readonly #files: OwnFiles;
   readonly #wal: WalKeeper | undefined;
   readonly #cancelled = new Set<number>();
   #index: SearchIndex | undefined;
@@ -71,7 +73,8 @@ export class StoreService {
     this.#search = new StoreSearch(this.#database, this.#reader, () => this.#openIndex());
     this.#feeder = new IndexFeeder(this.#database, this.#beside, this.#reader);
     this.#cooler = new Cooler(this.#database, this.#beside, this.#reader, start.hotMessages);
-    this.#wal = isWal(this.#beside) ? new WalKeeper(this.#beside) : undefined;
+    this.#files = new OwnFiles(file.path, start.files);
+    this.#wal = isWal(this.#beside) ? new WalKeeper(this.#beside, this.#files) : undefined;
     this.#keepUp();
   }
 
@@ -111,6 +114,7 @@ export class StoreService {
   #answer(id: number, call: ServiceCall): Promise<unknown> {
     if (call.kind === 'search') return this.#find(id, call.ask);
     if (call.kind === 'verify') return this.#verify(id);
+    this.#files.assertInPlace();
     if (call.kind === 'cool') return this.#cool(id, call.ask.namespace, call.ask.hotMessages);
     if (call.kind === 'catch_up') return this.#feedAll(id);
     return call.kind === 'rebuild' ? this.#rebuild(id) : this.#scrub(id);
@@ -244,6 +248,7 @@ export class StoreService {
 
   /** The index first: what it lacks is scanned by searches. */
   #upkeepStep(): 'added' | 'raced' | 'ended' {
+    if (this.#files.problem() !== undefined) return 'ended';
     const fed = this.#feedStep();
     if (fed !== 'ended') return fed;
     this.#reader.renew();
