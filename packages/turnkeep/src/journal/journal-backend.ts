@@ -211,7 +211,7 @@ export class JournalBackend implements Backend {
 
   async verify(signal?: AbortSignal): Promise<readonly StoreFault[]> {
     this.#assertOpen(signal);
-    return this.#healing(() => verifyFiles(this.#parts, this.#writing?.log.end, signal));
+    return this.#healing(() => verifyFiles(this.#parts, this.#writing?.log.end ?? this.#reader?.end, signal));
   }
 
   /** Folds what came since the last fold, and makes the filters of what was folded. Runs that are due are merged behind it. */

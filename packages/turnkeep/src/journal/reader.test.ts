@@ -160,3 +160,17 @@ test('a reader of a segment into which somebody put bytes still sees nothing tha
   const reader = await opened(directory, { readOnly: true });
   expect(await reader.read('ns', (rows) => rows.head('a')?.version)).toBe(5);
 });
+
+test('a reader finds no fault in lines that are written and not durable yet', async () => {
+  const directory = temporaryDirectory();
+  const writer = await openJournal(directory);
+  for (let k = 0; k < 3; k++) await writer.commit(turnOf('a', k));
+  const mark = readFileSync(`${directory}/durable.json`);
+  await writer.commit(turnOf('a', 3));
+  await writer.close();
+  writeFileSync(`${directory}/durable.json`, mark);
+  const reader = await opened(directory, { readOnly: true });
+  expect(await reader.verify()).toEqual([]);
+  insert(directory, 2, 'x\n');
+  expect((await reader.verify()).map(({ kind }) => kind)).toContain('foreign_bytes');
+});

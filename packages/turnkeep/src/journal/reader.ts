@@ -2,6 +2,7 @@ import { readMark } from './log/durable-mark.ts';
 import type { DurableMark } from './log/durable-mark.ts';
 import { readWhole } from './files/files.ts';
 import { LAYOUT } from './files/layout.ts';
+import { isBefore } from './log/position.ts';
 import type { Position } from './log/position.ts';
 import { assertFits } from './recovery.ts';
 import { replay } from './log/replay.ts';
@@ -18,6 +19,8 @@ export class Reader {
   readonly #boot: string;
   #fold = '';
   #position: Position | undefined;
+  /** Up to where the log was durable when it was read last, where that can be told. */
+  #durable: DurableMark | undefined;
   /** The number of the last line of a mark that was looked for beyond the mark's place. */
   #lookedFor = 0;
 
@@ -57,13 +60,14 @@ export class Reader {
     const before = this.#position ?? folds.position;
     const mark = readMark(fs, directory, store);
     const to = this.#limit(mark);
-    let { position, damages } = await replay(this.#parts, { from: before, mark, to });
-    if (to && to.n !== this.#lookedFor && damages.some(({ lost, isLine }) => lost || isLine)) {
+    let replayed = await replay(this.#parts, { from: before, mark, to });
+    if (to && to.n !== this.#lookedFor && replayed.damages.some(({ lost, isLine }) => lost || isLine)) {
       this.#lookedFor = to.n;
-      ({ position } = await this.#lookBeyond(to));
+      replayed = await this.#lookBeyond(to);
     }
-    this.#position = position;
-    return isNew || position.n > before.n;
+    this.#position = replayed.position;
+    this.#durable = to;
+    return isNew || replayed.position.n > before.n;
   }
 
   /** Bytes that somebody put into a segment push its last lines beyond the mark: they are durable by their numbers. */
@@ -72,6 +76,12 @@ export class Reader {
     folds.reset();
     folds.load();
     return replay(this.#parts, { from: folds.position, mark, lastLine: mark.n });
+  }
+
+  /** The end of what it takes for durable: a writer at work, or a crash, may have left more. Absent where that is all of it. */
+  get end(): Position | undefined {
+    if (!this.#durable || !this.#position) return undefined;
+    return isBefore(this.#position, this.#durable) ? this.#durable : this.#position;
   }
 
   /** In the boot of the machine that the mark is of, nothing beyond it is known to be durable. */

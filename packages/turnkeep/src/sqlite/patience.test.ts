@@ -53,7 +53,7 @@ const CALLS: readonly (readonly [what: string, call: (store: SqliteBackend) => P
 test.each(CALLS)('without a WAL, %s waits for another process that has the file', (_, call) =>
   withTalk(ROLLBACK, async (store, path) => {
     const held = hold(path, HELD_MS);
-    await call(store);
+    expect(await call(store).then(() => 'answered')).toBe('answered');
     await held;
   }),
 );

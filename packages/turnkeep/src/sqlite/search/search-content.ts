@@ -112,7 +112,7 @@ export class SearchContent {
   }
 
   end(): LogEnd {
-    const [position = 0, mark = ''] = (this.#end.get() ?? []) as readonly [number, string]; // the columns of the statement
+    const [position, mark] = this.#end.get() as unknown as readonly [number, string]; // there is one such row
     return { position, mark };
   }
 
