@@ -50,7 +50,7 @@ const CALLS: readonly (readonly [what: string, call: (store: SqliteBackend) => P
   ['commit', (store) => store.commit(message('talk', 'new'))],
 ];
 
-test.each(CALLS)('without a WAL, %s waits for another process that has the file', (_, call) =>
+test.concurrent.each(CALLS)('without a WAL, %s waits for another process that has the file', (_, call) =>
   withTalk(ROLLBACK, async (store, path) => {
     const held = hold(path, HELD_MS);
     expect(await call(store).then(() => 'answered')).toBe('answered');
@@ -58,7 +58,7 @@ test.each(CALLS)('without a WAL, %s waits for another process that has the file'
   }),
 );
 
-test.each(CALLS)('without a WAL, %s waits for it until the deadline alone', (_, call) =>
+test.concurrent.each(CALLS)('without a WAL, %s waits for it until the deadline alone', (_, call) =>
   withTalk({ ...ROLLBACK, busyTimeoutMs: 400 }, async (store, path) => {
     const held = hold(path, 2_000);
     await expect(call(store)).rejects.toMatchObject({

@@ -43,6 +43,8 @@ const INDEX_WAIT_MS = 5_000;
 /** And what others commit, without a WAL. */
 const WAIT_MS = 100;
 const REST_STEP_MS = 20;
+/** How long the thread waits for others when it begins, whatever callers say of their calls: it does not begin twice. */
+const BEGIN_MS = 30_000;
 
 /** What the service thread does; each call in steps, upkeep between them. */
 export class StoreService {
@@ -67,8 +69,8 @@ export class StoreService {
     this.#start = start;
     this.#send = send;
     const { file } = start;
-    this.#database = blockingly(file.busyTimeoutMs, () => openForReading(file, WAIT_MS));
-    this.#beside = blockingly(file.busyTimeoutMs, () => openBeside(file));
+    this.#database = blockingly(BEGIN_MS, () => openForReading(file, WAIT_MS));
+    this.#beside = blockingly(BEGIN_MS, () => openBeside(file));
     this.#reader = new StoreReader(this.#database);
     this.#search = new StoreSearch(this.#database, this.#reader, () => this.#openIndex());
     this.#feeder = new IndexFeeder(this.#database, this.#beside, this.#reader);
