@@ -1,6 +1,6 @@
 import type { Change, Expect } from 'turnkeep';
 import { describe, expect, test } from 'vitest';
-import { assistant, everything, refused, text, words } from './messages.testkit.ts';
+import { assistant, everything, refusals, refused, text, words } from './messages.testkit.ts';
 import { BACKENDS, storeFor } from './stores.testkit.ts';
 import type { TestStore } from './stores.testkit.ts';
 
@@ -97,7 +97,7 @@ describe.each(BACKENDS)('checkpoints, on %s', (backend) => {
       store.conversation().checkpoints.advance('k', { from: 0, payload: { at: { json: 'one' } } }),
       other.checkpoints.advance('k', { from: 0, payload: { at: { json: 'two' } } }),
     ]);
-    expect(results.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+    expect(refusals(results)).toMatchObject([{ code: 'checkpoint_conflict', details: { actualRevision: 1 } }]);
     const won = results[0].status === 'fulfilled' ? 'one' : 'two';
     await store.everywhere(async ({ checkpoints }) => {
       expect(await checkpoints.get('k')).toMatchObject({ revision: 1, payload: { at: { json: won } } });

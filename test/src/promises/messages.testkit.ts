@@ -53,6 +53,11 @@ export async function refused<Code extends ErrorCode>(
   expect(error.details).toEqual(details);
 }
 
+/** Why those that lost a race were refused. */
+export function refusals(results: readonly PromiseSettledResult<unknown>[]): readonly unknown[] {
+  return results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []));
+}
+
 /** The words of a path, root first. */
 export async function words(conversation: Conversation, leaf?: string | null): Promise<readonly string[]> {
   const found: string[] = [];

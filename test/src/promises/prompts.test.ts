@@ -1,5 +1,6 @@
+import type { Change } from 'turnkeep';
 import { describe, expect, test } from 'vitest';
-import { everything, refused, text, turn, words } from './messages.testkit.ts';
+import { everything, refusals, refused, text, turn, words } from './messages.testkit.ts';
 import { BACKENDS, storeFor } from './stores.testkit.ts';
 
 const LONG = 'long words '.repeat(2_000);
@@ -44,12 +45,15 @@ describe.each(BACKENDS)('prompts, on %s', (backend) => {
 
   test('two that write one prompt at once: one wins, and the other is told', async () => {
     await store.conversation().commit(turn('t1'));
-    const submit = { turnId: 't2', promptId: 'p', operationId: 'o2' };
+    const asked = (turnId: string): readonly Change[] => [
+      { kind: 'turn.submit', turnId, promptId: 'p', operationId: `o ${turnId}`, prompt: text(turnId) },
+      { kind: 'turn.advance', turnId, to: 'completed' },
+    ];
     const results = await Promise.allSettled([
-      store.conversation().submit({ ...submit, prompt: text('one') }),
-      (await store.elsewhere()).submit({ ...submit, turnId: 't3', operationId: 'o3', prompt: text('two') }),
+      store.conversation().commit(asked('t2')),
+      (await store.elsewhere()).commit(asked('t3')),
     ]);
-    expect(results.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+    expect(refusals(results)).toMatchObject([{ code: 'prompt_conflict', details: { promptId: 'p' } }]);
     await store.everywhere(async (conversation) => expect(await conversation.graph()).toHaveLength(2));
   });
 
