@@ -60,6 +60,27 @@ test('a watcher whose cursor is past the newest waits for what comes after it, a
   await Promise.all(watches.map(async (events) => events.return(undefined)));
 });
 
+test('I8: a watcher far behind is told every commit once and in order, then those that come', async () => {
+  const { ledger } = await opened();
+  const space = ledger.namespace('n');
+  const conversation = space.conversation('c');
+  for (let at = 2; at <= 600; at++) await conversation.updateState({ stage: `stage ${at}` });
+  const versions = Array.from({ length: 600 }, (_, at) => at + 1);
+  for (const behind of [space.watch({ untilNow: true }), conversation.watch({ untilNow: true })]) {
+    const told: number[] = [];
+    for await (const { version } of behind) told.push(version);
+    expect(told).toEqual(versions);
+  }
+  for (const events of [space.watch(), conversation.watch()]) {
+    for (const version of versions) expect((await events.next()).value).toMatchObject({ version });
+    const waiting = events.next();
+    const { version } = await conversation.updateState({ stage: 'live' });
+    versions.push(version);
+    expect((await waiting).value).toMatchObject({ version });
+    await events.return(undefined);
+  }
+});
+
 test('a watcher that waits hears of the end of the store', async () => {
   const { count, ledger, watches } = await opened();
   const waiting = watches.map(async (events) => events.next());
