@@ -9,7 +9,7 @@ import { anything, assertChecked } from './given.ts';
 import type { Checks } from './given.ts';
 import type { AttachmentInfo } from './attachment-upload.ts';
 
-/** Bytes from `start` up to, not including, `end`; both within the attachment, its end when absent. */
+/** Bytes from `start` up to but not including `end`, both within the attachment; to its end when `end` is absent. */
 export interface ByteRange {
   readonly start: number;
   readonly end?: number | undefined;
@@ -42,14 +42,13 @@ export async function sealedAttachment(
 }
 
 /**
- * The bytes of an attachment, or of a range of it, read part by part as they are asked for; each can be read once or
- * several times, each time anew. No byte is handed out before its part was checked, nor the last part of a whole
- * attachment before the digest of all of it was: a wrong byte is `corrupt`. An attachment that is collected while it is
- * read is `attachment_missing`.
+ * The bytes of an attachment, or of a range of it, read part by part as they are asked for; they can be read several times.
+ * No byte is returned before its part was checked, nor the last part of a whole attachment before the digest of all of it
+ * was: a wrong byte is `corrupt`. An attachment that is collected while it is read is `attachment_missing`.
  */
 export class AttachmentContent implements AttachmentInfo, AsyncIterable<Uint8Array> {
   readonly digest: string;
-  /** Of the whole attachment. */
+  /** The size of the whole attachment, also for a range. */
   readonly sizeBytes: number;
   readonly range: Span;
   readonly #access: Access;

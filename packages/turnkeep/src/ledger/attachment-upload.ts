@@ -8,15 +8,15 @@ import { partsOf } from './attachment-parts.ts';
 import type { AttachmentSource } from './attachment-parts.ts';
 
 export interface PutOptions {
-  /** Bytes that the source may have; `LIMITS.attachmentBytes` when absent, and at most. */
+  /** The most bytes that the source may have; `LIMITS.attachmentBytes` when absent, and never more. */
   readonly maxBytes?: number | undefined;
-  /** Gives up, also while the source is silent. */
+  /** Gives up, even while the source is silent. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** An attachment that is there. */
+/** A stored attachment. */
 export interface AttachmentInfo {
-  /** SHA-256 of the bytes in 64 lower-case hexadecimal digits: what a message's file part says. */
+  /** SHA-256 of the bytes as 64 lower-case hexadecimal digits: what a message's file part names. */
   readonly digest: string;
   readonly sizeBytes: number;
 }

@@ -15,11 +15,11 @@ const PUT: Checks<PutOptions> = { maxBytes: anything, signal: abortSignal };
 const GET: Checks<GetOptions> = { range: anything, signal: abortSignal };
 
 /**
- * Immutable bytes by digest, those of one namespace. A message refers to them by a file part
- * (`{ type: 'file', mediaType, name?, source: { attachment: digest } }`), which says what they are and are called.
+ * The files of one namespace: immutable bytes, found by their digest. A message refers to one by a file part
+ * (`{ type: 'file', mediaType, name?, source: { attachment: digest } }`), which says what it is and what it is called.
  *
- * What is put and not yet referred to is held for a day (see `Namespace.collect`); from the commit that refers to it on
- * it stays for as long as any words do.
+ * Bytes that nothing refers to yet are held for a day (see `Namespace.collect`); once a commit refers to them, they stay as
+ * long as any words do.
  */
 export class Attachments {
   readonly #access: Access;
@@ -31,15 +31,15 @@ export class Attachments {
   }
 
   /**
-   * Keeps bytes, durable when it answers. The same bytes are kept once, and put again they are held anew. Throws
-   * `limit_exceeded` past the limit of one or the namespace's quota, and what the source throws.
+   * Stores bytes; they are durable when it returns. The same bytes are stored once; putting them again holds them for another
+   * day. Throws `limit_exceeded` past the limit of an attachment or the namespace's quota, and whatever the source throws.
    */
   async put(source: AttachmentSource, options: PutOptions = {}): Promise<AttachmentInfo> {
     assertChecked(options, PUT);
     return upload(this.#access, this.#namespace, source, options);
   }
 
-  /** The bytes, or a range of them, read as they are asked for; `attachment_missing` where there are none. */
+  /** The bytes, or a range of them, read as they are asked for; `attachment_missing` if there are none. */
   async get(digest: string, options: GetOptions = {}): Promise<AttachmentContent> {
     assertDigest(digest);
     assertChecked(options, GET);
@@ -48,7 +48,7 @@ export class Attachments {
     return new AttachmentContent(this.#access, this.#namespace, sealed, options);
   }
 
-  /** How large it is; `undefined` where there is none. */
+  /** Its size; `undefined` if there is no such attachment. */
   async stat(digest: string): Promise<AttachmentInfo | undefined> {
     assertDigest(digest);
     const row = await this.#access.read(this.#namespace, (rows) => attachmentOf(rows, digest));

@@ -9,8 +9,8 @@ import { folderOf, openBackend } from './open.ts';
 import type { OpenOptions } from './open.ts';
 
 /**
- * Looks at all that a store needs, whether it can be opened or not: the program, the folder, the lock, the format, what a
- * sync is worth, the clock. It makes no store, and leaves one that is there as any opening does.
+ * Checks everything that a store needs, whether or not it can be opened: the program, the folder, the lock, the format, the
+ * sync, the clock. It never creates a store, and changes an existing one no more than opening it does.
  */
 export async function examineStore(url: string, options: OpenOptions = {}): Promise<Examination> {
   const findings: Finding[] = [examineNode()];

@@ -6,7 +6,7 @@ import type { Finding } from '../core/finding.ts';
 /** What was found of a store and its surroundings. */
 export interface Examination {
   readonly findings: readonly Finding[];
-  /** True where no finding is a problem. */
+  /** True if no finding is a problem. */
   readonly isHealthy: boolean;
 }
 

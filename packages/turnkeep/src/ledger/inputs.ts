@@ -25,7 +25,7 @@ export interface SubmittedTurn extends Receipt {
 /** An input that waits. */
 export interface QueuedInput extends Receipt {
   readonly inputId: InputId;
-  /** Hand it in as `from` to give the input other words. */
+  /** Pass it as `from` to give the input other words. */
   readonly revision: number;
 }
 
@@ -37,7 +37,7 @@ export interface DeliveredInput extends Receipt {
   readonly sequence: number;
 }
 
-/** The inputs of a conversation: what users said while a turn was at work, in the order in which it came. */
+/** The inputs of a conversation: what users said while a turn was at work, in order of arrival. */
 export class Inputs {
   readonly #access: ConversationAccess;
 
@@ -45,12 +45,12 @@ export class Inputs {
     this.#access = access;
   }
 
-  /** Leaves an input that waits: for the next turn, or to steer the one at work. At most `LIMITS.waitingInputs` wait. */
+  /** Adds an input that waits for the next turn, or that steers the one at work. At most `LIMITS.waitingInputs` wait. */
   async enqueue(input: Omit<InputEnqueue, 'kind' | 'from'>, options?: WriteOptions): Promise<QueuedInput> {
     return queued(await this.#access.write([withFields(input, 'input', { kind: 'input.enqueue' })], options));
   }
 
-  /** Gives an input that waits other words, from exactly the revision that was read. It keeps its place. */
+  /** Gives a waiting input other words, from exactly the revision that was read. It keeps its place. */
   async edit(
     inputId: InputId,
     from: number,
@@ -63,15 +63,14 @@ export class Inputs {
     );
   }
 
-  /** Takes back an input that waits; `input_settled` where it was delivered or withdrawn before. */
+  /** Takes back a waiting input; `input_settled` if it was delivered or withdrawn before. */
   async withdraw(inputId: InputId, options?: WriteOptions): Promise<Receipt> {
     return this.#access.write([{ kind: 'input.withdraw', inputId }], options);
   }
 
   /**
-   * Starts the next turn with the input that waits longest, or with the one that is named: its prompt, its turn
-   * (`preparing`) and its operation (of the input's id) in one commit. `undefined` where none waits; `busy` while a turn is
-   * at work.
+   * Starts the next turn with the input that has waited longest, or with the one that is named: prompt, turn (`preparing`)
+   * and operation (with the input's id) in one commit. `undefined` if none waits; `busy` while a turn is at work.
    */
   async startNext(
     ids: Omit<InputDeliver, 'kind' | 'into'> = {},
@@ -82,8 +81,8 @@ export class Inputs {
   }
 
   /**
-   * Puts the steering input that waits longest, or the one that is named, into a turn that has not ended, as a message.
-   * `undefined` where none waits.
+   * Puts the steering input that has waited longest, or the one that is named, into a turn that has not ended, as a message.
+   * `undefined` if none waits.
    */
   async deliverInto(
     turnId: TurnId,
@@ -105,13 +104,13 @@ export class Inputs {
     }
   }
 
-  /** An input, whatever became of it; `undefined` where there is none of this id. */
+  /** An input, waiting or settled; `undefined` if there is none of this id. */
   async get(inputId: InputId): Promise<Input | undefined> {
     assertId(inputId, 'inputId');
     return this.#access.view(({ tree, bodies }) => readInput(tree, bodies, inputId));
   }
 
-  /** Those that wait, oldest first. */
+  /** The waiting inputs, oldest first. */
   async waiting(): Promise<readonly Input[]> {
     return this.#access.view(({ tree, bodies }) => readWaitingInputs(tree, bodies));
   }

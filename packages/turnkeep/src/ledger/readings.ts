@@ -9,40 +9,40 @@ import type { PathOptions } from './path-reads.ts';
 /** The last messages of a path, oldest first. */
 export interface MessageWindow {
   readonly messages: readonly Message[];
-  /** Hand it in as `before` for the messages before these; `null` at the start of the path. */
+  /** Pass it as `before` to get the messages before these; `null` at the start of the path. */
   readonly before: string | null;
 }
 
 export interface DamageOptions {
-  /** A message whose words are damaged fails the reading with `corrupt` (the default), or stands there marked. */
+  /** `refuse` (when absent): a message whose words are damaged fails the reading with `corrupt`. `mark`: it is shown as damaged. */
   readonly damaged?: DamagedMessages | undefined;
 }
 
 /** Which window. */
 export interface WindowOptions extends DamageOptions {
-  /** The `before` of the window after it. Absent: the path's end. */
+  /** The `before` of a window: the messages before it. The end of the path when absent. */
   readonly before?: string | undefined;
-  /** Absent: the active leaf; `null`: the root. */
+  /** The active leaf when absent; `null`: the root. */
   readonly leaf?: TurnId | null | undefined;
 }
 
 /** Which page. */
 export interface PageOptions extends PathOptions, DamageOptions {
-  /** The `next` of the page before. Absent: the path's start. */
+  /** The `next` of the page before. The start of the path when absent. */
   readonly after?: string | undefined;
-  /** Messages of one page at most; 100 when absent. */
+  /** The most messages of one page; 100 when absent. */
   readonly limit?: number | undefined;
 }
 
 /** What is read, from the root on. */
 export interface ReadOptions extends PathOptions, DamageOptions {
-  /** Messages of one page at most; 100 when absent. */
+  /** The most messages of one page; 100 when absent. */
   readonly pageSize?: number | undefined;
 }
 
 /** Which tree. */
 export interface GraphOptions {
-  /** As it was after this version of the conversation. Absent: as it is. */
+  /** As it was after this version of the conversation; as it is when absent. */
   readonly atVersion?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -58,9 +58,9 @@ export const INFO: Checks<{ readonly reader?: string | undefined }> = { reader: 
 /** A page of a path, root first. */
 export interface MessagePage {
   readonly messages: readonly Message[];
-  /** At the end of the active path: the prompts of turns that were submitted and have not started, behind the leaf. */
+  /** At the end of the active path: the prompts of turns under the leaf that were submitted and have not started. */
   readonly pending: readonly Message[];
-  /** Hand it in as `after` for the next page; `null` at the end of the path. */
+  /** Pass it as `after` to get the next page; `null` at the end of the path. */
   readonly next: string | null;
 }
 

@@ -28,12 +28,12 @@ export type Boundary =
   | 'answer_ready'
   | 'ended';
 
-/** Told at each boundary; where it throws, or ends the process, the turn is cut off there. For tests of recovery. */
+/** Called at each boundary; if it throws, or ends the process, the turn is cut off there. For tests of recovery. */
 export type AtBoundary = (boundary: Boundary, key?: string) => void;
 
 /**
- * Thrown by `interrupt` where there is no answer yet. It ends the agent's function; the turn waits, and the next `resume`
- * runs the function again, past everything that is recorded.
+ * Thrown by `interrupt` while there is no answer. It ends the agent's function; the turn waits, and the next `resume` runs
+ * the function again, past everything that is recorded.
  */
 export class TurnWaits extends Error {
   readonly interruptId: InterruptId;

@@ -32,30 +32,30 @@ import type { Line } from './transcript.ts';
 /** A request that fits its budget. */
 export interface ReadyContext {
   readonly status: 'ready';
-  /** What the provider's call takes; the model and its settings are the caller's to add. */
+  /** What the provider's API takes; the caller adds the model and its settings. */
   readonly request: ContextRequest;
   readonly report: ContextReport;
   /**
-   * Places in the request's list of messages, in rising order: what stands up to and with each is the beginning of the next
-   * request too, until the transcript's start moves. Where a provider's cache can be marked, mark these.
+   * Indexes into the request's messages, in rising order: the next request begins with the same messages up to and including
+   * each, until the transcript's start moves. If a provider's cache can be marked, mark these.
    */
   readonly cacheBreakpoints: readonly number[];
   /** What the request was made from, for the `expect` of the turn's commits. */
   readonly transcript: NonNullable<Expect['transcript']>;
 }
 
-/** Not all fits, and a summary of the oldest messages was asked for. `summarize` answers it. */
+/** Not everything fits, and the policy asks for a summary of the oldest messages. `summarize` makes it. */
 export interface SummaryRequired {
   readonly status: 'summary_required';
-  /** The summary that holds, to be taken up in the new one; `null` where there is none. */
+  /** The present summary, for the new one to continue; `null` if there is none. */
   readonly previous: Summary | null;
-  /** What the new summary adds: results that came late to the last one, then the messages after it, oldest first. */
+  /** What the new summary adds: results that came too late for the last one, then the messages after it, oldest first. */
   readonly messages: readonly Message[];
   /** The last message that the new summary covers: `upTo` of its commit. */
   readonly upTo: MessageId;
   /** The `expect` of its commit. */
   readonly expect: { readonly transcript: NonNullable<Expect['transcript']> };
-  /** How long the new summary should be at most. */
+  /** The most tokens of the new summary. */
   readonly maxTokens: number;
 }
 

@@ -12,17 +12,17 @@ import type { TokenCounter } from './tokens.ts';
 /** The formats that a request can have; `ai-sdk-ui` is for screens. */
 export type RequestFormat = 'openai-chat' | 'openai-responses' | 'anthropic' | 'ai-sdk';
 
-/** A fact that is handed to the model after everything else. */
+/** A fact that the model is told after everything else. */
 export interface ContextMemory {
   readonly memoryId: string;
   readonly text: string;
 }
 
-/** Which memories: those that the caller found, or the namespace's that answer a query best. */
+/** Which memories: those that the caller found, or those of the namespace that match a query best. */
 export interface ContextMemories extends Omit<MemorySearch, 'limit'> {
-  /** Best first. Absent: they are searched. */
+  /** Best first. The namespace is searched when absent. */
   readonly found?: readonly ContextMemory[] | undefined;
-  /** What is searched. The words of the path's last message of a user when absent. */
+  /** The words to search for. Those of the path's last user message when absent. */
   readonly query?: string | undefined;
   /** 8 when absent. */
   readonly limit?: number | undefined;
@@ -33,16 +33,16 @@ export interface ContextPolicy {
   readonly format: RequestFormat;
   /** Tokens of the whole request and its answer: the model's window, or less. */
   readonly budgetTokens: number;
-  /** Tokens of it that are left for the answer. 0 when absent. */
+  /** Tokens of the budget that are reserved for the answer. 0 when absent. */
   readonly reserveOutputTokens?: number | undefined;
   readonly instructions?: string | undefined;
-  /** The tools, in the provider's own shape; they are counted and handed on. */
+  /** The tools, in the provider's own shape; they are counted and passed on. */
   readonly tools?: Json | undefined;
   /** The most messages of the transcript. As many as fit when absent. */
   readonly window?: number | undefined;
   /**
    * The transcript's start moves by this many turns at a time, so that requests between two moves share their beginning.
-   * 8 when absent. It moves by less where so many do not fit.
+   * 8 when absent. It moves by fewer if so many do not fit.
    */
   readonly batchTurns?: number | undefined;
   /** What happens to messages that do not fit: they are left out (the default), or a summary is asked for. */
@@ -55,20 +55,19 @@ export interface ContextPolicy {
   readonly memories?: ContextMemories | undefined;
   /** The most decisions, newest first. 16 when absent. */
   readonly decisions?: number | undefined;
-  /** What one file counts; a file's own tokens are known to its provider only. 2,000 when absent. */
+  /** How many tokens a file counts as, since only its provider knows. 2,000 when absent. */
   readonly fileTokens?: number | undefined;
   /**
-   * Where a provider finds an attachment: a URL, or its bytes as a data URL. It is asked once for each attachment that may be
-   * shown. Where it says nothing (`undefined`), a line of text stands in the file's place; `invalid_value` where it says what is
-   * no text.
+   * Where a provider finds an attachment: a URL, or its bytes as a data URL. Called once for each attachment that may be
+   * shown. For `undefined`, a line of text stands in the file's place; anything else that is not text is `invalid_value`.
    */
   readonly attachmentUrl?: ((digest: string) => Promise<string | undefined> | string | undefined) | undefined;
   /**
-   * Which path is told. Absent: that of the active leaf, which a turn that was submitted and has not started is no part of:
-   * name it (`leaf: turn.turnId`), so that its question is the last message. `null`: the root.
+   * Which path is told; that of the active leaf when absent. A turn that was submitted and has not started is not part of
+   * that one: name it (`leaf: turn.turnId`), so that its question is the last message. `null`: the root.
    */
   readonly leaf?: TurnId | null | undefined;
-  /** Absent: the tokenizer of OpenAI's present models. `invalid_value` where it does not answer a whole number from 0 on. */
+  /** The tokenizer of OpenAI's current models when absent. It must return whole numbers from 0 on (`invalid_value`). */
   readonly counter?: TokenCounter | undefined;
 }
 

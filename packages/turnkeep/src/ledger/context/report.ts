@@ -2,7 +2,7 @@ import type { MessageId } from '../../core/ids.ts';
 
 /** What a context does not show, and why. */
 export type ContextLeftOut =
-  /** All messages of the path before this one that no summary stands for. */
+  /** All messages of the path before this one that no summary covers. */
   | { readonly what: 'messages_before'; readonly messageId: MessageId; readonly why: 'budget' | 'window' }
   /** `budget`: a result that came after the summary of its call, and is too large to be told beside it. */
   | {
@@ -20,14 +20,14 @@ export type ContextLeftOut =
 
 export type NoteKind = 'state' | 'commitment' | 'constraint' | 'decision' | 'memory';
 
-/** What is said to the model otherwise than it stands in the transcript, so that a provider takes it. */
+/** What the request says in another way than the transcript, so that a provider accepts it. */
 export interface ContextRepair {
   readonly messageId: MessageId;
   readonly callId: string;
   /**
    * `missing_result`: a call without a result got one that says so. `orphan_result`: a result without its call is told in
-   * words. `renamed_call`: the id stands twice, or is none for the provider. `late_result`: it came after the summary of its
-   * call, and is told in words.
+   * words. `renamed_call`: the id occurs twice, or the provider does not accept it. `late_result`: a result that came after
+   * the summary of its call is told in words.
    */
   readonly what: 'missing_result' | 'orphan_result' | 'renamed_call' | 'late_result';
 }
@@ -41,13 +41,13 @@ export interface ContextTokens {
   readonly summary: number;
   readonly transcript: number;
   readonly notes: number;
-  /** All of the above but the budget: never above it. */
+  /** The sum of all but the budget, and never above it. */
   readonly total: number;
 }
 
 export interface ContextReport {
   readonly tokens: ContextTokens;
-  /** The first message of the transcript that is shown; `null` where none is. */
+  /** The first message of the transcript that is shown; `null` if none is. */
   readonly start: MessageId | null;
   /** How many messages of the transcript are shown. */
   readonly shown: number;

@@ -11,13 +11,16 @@ import type { ContextAnswer, SummaryRequired } from './context.ts';
 import type { ContextPolicy } from './policy.ts';
 import { counterOnce, defaultCounter } from './tokens.ts';
 
-/** Makes the text of a summary: of the previous one and the messages after it, within `maxTokens`; `invalid_value` where it is none. */
+/**
+ * Writes a summary of the previous one and the messages after it. A blank one is `invalid_value`, one longer than `maxTokens`
+ * is `context_too_large`.
+ */
 export type Summarizer = (ask: SummaryRequired, signal: AbortSignal | undefined) => Promise<string>;
 
 export interface SummarizeOptions {
   /** The most summaries that one call makes. 8 when absent. */
   readonly passes?: number | undefined;
-  /** The claim of the attempt that writes, where one holds the turn. */
+  /** The claim of the attempt that writes, if one holds the turn. */
   readonly fence?: Fence | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -26,8 +29,8 @@ export interface SummarizeOptions {
 const SUMMARIZE: Checks<SummarizeOptions> = { passes: anything, fence: anything, signal: abortSignal };
 
 /**
- * The context, with summaries made and committed until it fits. Where the passes do not suffice the last answer is handed
- * out as it is: `summary_required`. A summary that others forestalled is given up and asked for anew.
+ * The context, with summaries made and committed until it fits. If the passes are not enough, the last answer is returned as
+ * it is: `summary_required`. If another writer was faster, its summary is kept and the next one is asked for anew.
  */
 export async function summarized(
   access: ConversationAccess,

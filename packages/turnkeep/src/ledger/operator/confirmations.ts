@@ -60,7 +60,7 @@ const THUMBS = /^(?:👍|👌|✅|🆗)\p{Emoji_Modifier}?\ufe0f?$/u;
 
 const KNOWN: ReadonlySet<string> = new Set(Object.values(WORDS).flat().map(plain));
 
-/** True where a message says nothing but that a task may go on, in any of some thirty languages. */
+/** True if a message says only that a task may continue, in any of some thirty languages. */
 export function isConfirmation(text: string): boolean {
   return THUMBS.test(text.trim()) || KNOWN.has(plain(text));
 }

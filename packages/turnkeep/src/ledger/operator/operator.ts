@@ -33,9 +33,9 @@ import { lastLines, viewOf } from './view.ts';
 import type { OperatorView, ViewLine } from './view.ts';
 
 export interface OperatorSettings {
-  /** Tells a message that only lets a task go on. Absent: `isConfirmation`, in some thirty languages. */
+  /** Recognises a message that only confirms. `isConfirmation`, in some thirty languages, when absent. */
   readonly confirms?: ((text: string) => boolean) | undefined;
-  /** The title of a task, from what a user says. Absent: its first words. */
+  /** Makes a task's title from what a user says. The first words when absent. */
   readonly titleOf?: ((text: string) => string) | undefined;
   /** Who works on new tasks. */
   readonly assignee?: string | undefined;
@@ -45,22 +45,22 @@ type Send = Pick<WriteOptions, 'idempotencyKey' | 'signal'>;
 
 export interface SendOptions extends Send {
   readonly author?: Author | undefined;
-  /** While a turn is at work: `busy` (`reject`, when absent), or it is cancelled first. */
+  /** What to do while a turn is at work: refuse with `busy` (`reject`, when absent), or cancel the turn first. */
   readonly whenBusy?: 'reject' | 'interrupt' | undefined;
 }
 
-/** What a message began, or went on with. */
+/** What a message began or continued. */
 export interface SentTask extends Receipt {
   readonly taskId: TaskId;
-  /** True where the message is a task of its own; false where it goes on with the active one. */
+  /** True if the message began a task; false if it continues the active one. */
   readonly created: boolean;
-  /** At work now: to be ended by `complete` or `fail`. */
+  /** The turn, now at work: end it with `complete` or `fail`. */
   readonly turnId: TurnId;
   readonly messageId: MessageId;
 }
 
 export interface CompleteOptions extends Send {
-  /** The task is not done: the answer is a proposal, and waits for approval. */
+  /** The task is not done: the answer is a proposal that awaits approval. */
   readonly awaits?: 'approval' | undefined;
   /** Where the outcome is to be found. */
   readonly outcomeRef?: string | undefined;
@@ -69,7 +69,7 @@ export interface CompleteOptions extends Send {
 }
 
 export interface FailOptions extends Send {
-  /** What was said until then; kept as an incomplete message. */
+  /** What was said so far; kept as an incomplete message. */
   readonly partial?: readonly Part[] | undefined;
 }
 
@@ -95,8 +95,8 @@ const OVERTAKEN: ReadonlySet<ErrorCode> = new Set(['active_task', 'illegal_trans
 const TRIES = 8;
 
 /**
- * Tasks as a user at a terminal knows them: each message goes on with the task that is active, or is a task of its own that
- * follows the last one. Each call is one commit of tasks, turns and messages; the operator itself keeps nothing.
+ * Tasks as a user at a terminal knows them: each message continues the active task, or begins a task that follows the last
+ * one. Each call is one commit of tasks, turns and messages; the operator itself keeps nothing.
  */
 export class Operator {
   readonly #access: ConversationAccess;
@@ -113,9 +113,9 @@ export class Operator {
   }
 
   /**
-   * Says something as the user and starts a turn for it. The active task goes on under a new title (after a confirmation,
-   * its own); one that awaits approval goes on only by a confirmation, and is superseded by anything else. Without an active
-   * task one is created, with the latest as its parent. Sent again with the same key it is done once.
+   * Says something as the user and starts a turn for it. The active task continues under a new title (after a confirmation,
+   * under its own). A task that awaits approval continues only after a confirmation; anything else supersedes it. Without an
+   * active task one is created, with the latest as its parent. Sent again with the same key, it is done once.
    */
   async send(said: string | readonly Part[], options: SendOptions = {}): Promise<SentTask> {
     assertChecked(options, SEND);
@@ -185,7 +185,7 @@ export class Operator {
     return sent;
   }
 
-  /** The answer of a turn: its messages, its task's end, and its own, in one commit. Sent again it is done once. */
+  /** Answers a turn: the messages, the end of the task and the end of the turn in one commit. Sent again, it is done once. */
   async complete(
     turnId: TurnId,
     answer: string | readonly NewMessage[],
@@ -204,7 +204,7 @@ export class Operator {
     ]);
   }
 
-  /** A turn that came to nothing: what was said until then, why it failed (for users' eyes), and both ends. */
+  /** Fails a turn: what was said so far, why it failed (shown to users only), and the end of task and turn, in one commit. */
   async fail(
     turnId: TurnId,
     failure: { readonly code: string; readonly message: string },
@@ -243,7 +243,7 @@ export class Operator {
     return writeAndCancelBelow(this.#access, changes, { idempotencyKey, signal });
   }
 
-  /** The task that awaits approval goes on: `awaiting_approval → running`. `undefined` where none does. */
+  /** Lets the task that awaits approval continue: `awaiting_approval → running`. `undefined` if none awaits it. */
   async approve(options: Send = {}): Promise<Receipt | undefined> {
     assertChecked(options, SENT);
     const { active, earlier } = await this.#before(options.idempotencyKey);
@@ -263,7 +263,7 @@ export class Operator {
     return this.#access.view((view) => viewOf(view, lines));
   }
 
-  /** The view as it is, then anew with each commit; those that come together may be shown as one. */
+  /** The view as it is, then again after each commit; commits that come together may be shown as one. */
   async *watch(
     options: { readonly lines?: number | undefined; readonly signal?: AbortSignal | undefined } = {},
   ): AsyncGenerator<OperatorView> {

@@ -19,7 +19,7 @@ export interface ViewLine {
   readonly role: Role;
   readonly text: string;
   readonly taskId: TaskId | null;
-  /** False where the answer was cut short. */
+  /** False if the answer was cut short. */
   readonly complete: boolean;
   readonly at: string;
 }
@@ -28,7 +28,7 @@ export interface ViewLine {
 export interface OperatorView {
   readonly conversationId: ConversationId;
   readonly version: number;
-  /** The task that is not ended. */
+  /** The task that has not ended. */
   readonly task: Task | null;
   readonly latestTask: Task | null;
   readonly openTasks: readonly Task[];
