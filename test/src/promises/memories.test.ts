@@ -58,6 +58,9 @@ describe.each(BACKENDS)('memories of a namespace, on %s', (backend) => {
     const isDrink = (text: string) => /beverage|tea|茶|чай/.test(text);
     const embed = async (all: readonly string[]) => all.map((text) => (isDrink(text) ? [1, 0] : [-1, 0.1]));
     expect(await texts('beverage', { embed })).toEqual(['drinks green tea', '緑茶が好き', 'пьёт чай']);
+    // By both, by words alone, by vectors alone.
+    const byBoth = await texts('green tea', { embed });
+    expect(byBoth).toEqual(['drinks green tea', 'has a green car', '緑茶が好き', 'пьёт чай']);
     await refused(memories().search('x', { embed: async () => [[1]] }), 'invalid_value', {
       path: 'options.embed',
       reason: 'one vector for each text is asked for',

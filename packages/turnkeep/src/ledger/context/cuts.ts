@@ -1,12 +1,14 @@
-import type { Message } from '../../core/read/message.ts';
+import type { MessageContent } from '../../core/message.ts';
 import { isOtherTurn } from './transcript.ts';
 import type { Line } from './transcript.ts';
+
+type Said = Pick<MessageContent, 'role' | 'parts'>;
 
 /**
  * Where a transcript may start: `true` at each message that no group crosses. A group is a call with its results, and
  * reasoning with what it led to.
  */
-export function cutsOf(messages: readonly Message[]): readonly boolean[] {
+export function cutsOf(messages: readonly Said[]): readonly boolean[] {
   const cuts = messages.map(() => true);
   const calls = new Map<string, number>();
   for (const [at, message] of messages.entries()) {
@@ -24,7 +26,7 @@ export function cutsOf(messages: readonly Message[]): readonly boolean[] {
 }
 
 /** Reasoning alone: a provider refuses what it led to without it, and it without that. */
-function leadsOn({ role, parts }: Message): boolean {
+function leadsOn({ role, parts }: Said): boolean {
   return role === 'assistant' && parts.length > 0 && parts.every((part) => part.type === 'reasoning');
 }
 
