@@ -23,8 +23,8 @@ export type Verdict = 'killed' | 'endless' | 'survived' | 'not_found' | 'does_no
 
 /** The test files that must turn red, below `dist`. */
 export function testFilesOf(mutation: Mutation): readonly string[] {
-  const beside = [mutation.file.replace(/^core\//, '').replace(/\.js$/, '')];
-  return (mutation.tests ?? beside).map((name) => `core/${name}.test.js`);
+  const [layer = '', ...below] = mutation.file.replace(/\.js$/, '').split('/');
+  return (mutation.tests ?? [below.join('/')]).map((name) => `${layer}/${name}.test.js`);
 }
 
 /**

@@ -6,7 +6,7 @@ import type { Mutation } from './mutation.ts';
 
 const USAGE = `usage: npm run mutations -- [--sample N] [--seed S] [--only TEXT] [--jobs N]
 
-Breaks each rule of the compiled core once and expects its tests to turn red. Ends with 1 where a mutation survives, is
+Breaks each rule of the compiled core once, and what the ledger promises beyond them, and expects tests to turn red. Ends with 1 where a mutation survives, is
 not found, or breaks the loading instead of a rule.
 
   --sample N   only N of them, chosen by the seed

@@ -6,7 +6,7 @@ import { mutated } from './mutation.ts';
 import type { Mutation } from './mutation.ts';
 import { DIST, Laboratory, testFilesOf } from './laboratory.ts';
 
-test('every mutation finds its code, once, in the compiled core', () => {
+test('every mutation finds its code, once, in the compiled library', () => {
   const lost = CATALOGUE.filter(
     (mutation) => mutated(readFileSync(join(DIST, mutation.file), 'utf8'), mutation) === undefined,
   );

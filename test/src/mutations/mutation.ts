@@ -1,4 +1,4 @@
-/** One rule of the compiled core, broken once. */
+/** One rule of the compiled core or ledger, broken once. */
 export interface Mutation {
   /** The compiled file, below the library's `dist`: `core/rules/turn.js`. */
   readonly file: string;
@@ -9,7 +9,7 @@ export interface Mutation {
   readonly replace: string;
   /** Where the code occurs more than once: the first occurrence after this text is meant. */
   readonly after?: string | undefined;
-  /** Test files below `dist/core` that must turn red; the one beside the file when absent. */
+  /** Test files of the same layer (`rules/turn`) that must turn red; the one beside the file when absent. */
   readonly tests?: readonly string[] | undefined;
 }
 

@@ -1,0 +1,167 @@
+import type { Mutation } from '../mutation.ts';
+
+const LEASE = 'ledger/agent/lease.js';
+const HOLD = 'ledger/agent/hold.js';
+const WRITER = 'ledger/agent/turn-writer.js';
+const UNFINISHED = 'ledger/agent/unfinished.js';
+const FROM_OUTSIDE = 'ledger/agent/end-from-outside.js';
+const RECOVER = 'ledger/agent/recover.js';
+const SUB_AGENTS = 'ledger/sub-agents.js';
+const SUBJECT = 'ledger/erase-subject.js';
+
+/** What the handles promise beyond the rules: turns of agents, the erasure of a person, watching, contexts. */
+export const LEDGER: readonly Mutation[] = [
+  {
+    file: LEASE,
+    breaks: 'an attempt shows less often that it lives than others watch it',
+    find: 'const BEATS_PER_TTL = 3;',
+    replace: 'const BEATS_PER_TTL = 0.4;',
+  },
+  {
+    file: LEASE,
+    breaks: 'an owner that let go is watched',
+    find: 'beat.released === true ||',
+    replace: '',
+  },
+  {
+    file: LEASE,
+    breaks: 'an owner whose process has ended is watched',
+    find: '|| !realProcesses.mayLive(beat.owner)',
+    replace: '',
+  },
+  {
+    file: LEASE,
+    breaks: 'an owner that lives is taken for dead',
+    find: '!realProcesses.mayLive(beat.owner)',
+    replace: 'true',
+  },
+  {
+    file: HOLD,
+    breaks: 'a turn is held before its first beat',
+    find: 'await lease.begin(); try { await persist(access, () => changesOf(turnId, found, { attempt, runId, agent: options.agent }));',
+    replace:
+      'try { await persist(access, () => changesOf(turnId, found, { attempt, runId, agent: options.agent })); await lease.begin();',
+    tests: ['agent/lease'],
+  },
+  {
+    file: WRITER,
+    breaks: 'a checkpoint does not say that a step is at work',
+    find: "return after === 0 ? 'ready' : 'in_flight';",
+    replace: "return 'ready';",
+    tests: ['agent/agent-turn'],
+  },
+  {
+    file: WRITER,
+    breaks: 'a checkpoint does not say how its turn ended',
+    find: 'const phase = effect.phase ?? phaseBetween',
+    replace: 'const phase = phaseBetween',
+    tests: ['agent/agent-turn', 'agent/recover'],
+  },
+  {
+    file: UNFINISHED,
+    breaks: 'unfinished words are told as a whole answer',
+    find: "status: 'incomplete',",
+    replace: '',
+    tests: ['agent/recover'],
+  },
+  {
+    file: UNFINISHED,
+    breaks: 'a call that was only drafted is forgotten',
+    find: 'unmadeCalls.length > 0 ? { unmadeCalls } : {}',
+    replace: '{}',
+    tests: ['agent/recover'],
+  },
+  {
+    file: UNFINISHED,
+    breaks: 'nobody is told that a draft was cut off',
+    find: '...(truncated ? { truncated } : {})',
+    replace: '',
+    tests: ['agent/recover'],
+  },
+  {
+    file: RECOVER,
+    breaks: 'a turn that was never held is ended unasked',
+    find: "if (code === 'never_held' && neverHeld === 'report')",
+    replace: 'if (false)',
+  },
+  {
+    file: FROM_OUTSIDE,
+    breaks: 'the run of a lost owner stays open',
+    find: '...(openRun === undefined ? [] : [endRun(openRun)])',
+    replace: '',
+    tests: ['agent/recover'],
+  },
+  {
+    file: SUB_AGENTS,
+    breaks: 'sub-agents that wait go on below a turn that was given up',
+    find: '...head.busy, ...asking,',
+    replace: '...head.busy,',
+  },
+  {
+    file: SUB_AGENTS,
+    breaks: 'sub-agents of sub-agents go on below a turn that was given up',
+    find: 'await unlessOver(() => cancelSubAgents(child));',
+    replace: '',
+  },
+  {
+    file: SUB_AGENTS,
+    breaks: 'sub-agents go on below a turn that another submit interrupted',
+    find: 'return event.interrupted ?? [];',
+    replace: 'return [];',
+  },
+  {
+    file: SUBJECT,
+    breaks: 'what a person answered stays',
+    find: 'await redactAnswers(access, namespace, conversationId, subjectId, { ...options, idempotencyKey });',
+    replace: '',
+  },
+  {
+    file: SUBJECT,
+    breaks: 'what a person said and nobody has delivered stays',
+    find: 'await withdrawAll(access, namespace, conversationId, subjectId, { ...options, idempotencyKey });',
+    replace: '',
+  },
+  {
+    file: SUBJECT,
+    breaks: 'memories that a person wrote stay',
+    find: '|| author?.id === subjectId',
+    replace: '',
+  },
+  {
+    file: SUBJECT,
+    breaks: 'words of a person stay in a fork of what was erased before',
+    find: 'sees: () => true }, ...inherited]',
+    replace: 'sees: () => true }]',
+  },
+  {
+    file: SUBJECT,
+    breaks: 'only the first messages of a person go',
+    find: 'rest: last && { ...range, from: `${last.key}\\u0000` },',
+    replace: 'rest: undefined,',
+  },
+  {
+    file: 'ledger/watch.js',
+    breaks: 'a watcher that is far behind is told of the first commits alone',
+    find: 'if (events.length > 0) continue;',
+    replace: '',
+  },
+  {
+    file: 'ledger/context/cuts.js',
+    breaks: 'reasoning is cut off from what it led to',
+    find: 'if (leadsOn(message) && at + 1 < cuts.length)',
+    replace: 'if (false)',
+  },
+  {
+    file: 'ledger/context/transcript.js',
+    breaks: 'a result is shown without its call where the reading paused',
+    find: '(!isEnough(this.#lines) || isWithinGroup(this.#lines))',
+    replace: '!isEnough(this.#lines)',
+    tests: ['context/cuts'],
+  },
+  {
+    file: 'ledger/context/notes.js',
+    breaks: 'decisions are told newest first',
+    find: "kind === 'decision' ? lines.toReversed() : lines",
+    replace: 'lines',
+  },
+];
