@@ -10,7 +10,7 @@ test('notes stand in one order, decisions among them oldest first; of too many t
     const { commitmentId } = await conversation.commitments.add({ content });
     if (content !== 'write again') await conversation.commitments.resolve({ commitmentId });
   }
-  await conversation.updateState({ objective: 'sell', plan: ['ask', { then: 'send' }] });
+  await conversation.updateState({ objective: 'sell', plan: ['ask', { next: 'send' }] });
   const counter = { count: (text: string) => text.length };
   const memories = { found: [{ memoryId: 'm', text: 'likes tea' }] };
   const policy = { format: 'openai-chat', budgetTokens: 9_000, counter, decisions: 2, memories } as const;
@@ -23,7 +23,7 @@ test('notes stand in one order, decisions among them oldest first; of too many t
     'Working state:',
     '- objective: sell',
     '- plan: ask',
-    '- plan: {"then":"send"}',
+    '- plan: {"next":"send"}',
     'Open commitments:',
     '- write again',
     'Constraints:',
