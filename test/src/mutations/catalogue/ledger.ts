@@ -3,6 +3,8 @@ import type { Mutation } from '../mutation.ts';
 const LEASE = 'ledger/agent/lease.js';
 const HOLD = 'ledger/agent/hold.js';
 const WRITER = 'ledger/agent/turn-writer.js';
+const WORK = 'ledger/agent/turn-work.js';
+const FOLLOW = 'ledger/agent/follow.js';
 const UNFINISHED = 'ledger/agent/unfinished.js';
 const FROM_OUTSIDE = 'ledger/agent/end-from-outside.js';
 const RECOVER = 'ledger/agent/recover.js';
@@ -56,6 +58,43 @@ export const LEDGER: readonly Mutation[] = [
     find: 'const phase = effect.phase ?? phaseBetween',
     replace: 'const phase = phaseBetween',
     tests: ['agent/agent-turn', 'agent/recover'],
+  },
+  {
+    file: WORK,
+    breaks: 'only the step that is asked for is told to be ambiguous',
+    find: 'keys: await this.#ambiguousKeys()',
+    replace: 'keys: [key]',
+    tests: ['agent/agent-turn'],
+  },
+  {
+    file: WORK,
+    breaks: 'a step that may be repeated is told to be ambiguous',
+    find: "&& step.repeat !== 'safe' ? [step.key]",
+    replace: '? [step.key]',
+  },
+  {
+    file: WORK,
+    breaks: 'an answer that was redacted is told as a question that was withdrawn',
+    find: 'if (closed?.redacted)',
+    replace: 'if (false)',
+  },
+  {
+    file: WORK,
+    breaks: 'a step that was cut off has failed',
+    find: 'if (this.signal.aborted) return error;',
+    replace: '',
+  },
+  {
+    file: FOLLOW,
+    breaks: 'a reader is told again and again that a draft is at its limit',
+    find: 'if (draft.truncated && !toldTruncated)',
+    replace: 'if (draft.truncated)',
+  },
+  {
+    file: FOLLOW,
+    breaks: 'the draft of another attempt goes on where the last one was',
+    find: 'if (isNew && at.epoch !== 0)',
+    replace: 'if (false)',
   },
   {
     file: UNFINISHED,

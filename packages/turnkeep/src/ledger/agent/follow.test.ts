@@ -129,3 +129,33 @@ test('a reader that gives up is let go before it looks again', async () => {
   reader.abort();
   expect(await nothing).toMatchObject({ done: true });
 });
+
+test('a reader is told once that a draft is at its limit, and anew by another attempt that begins again', async () => {
+  const { ledger, conversation } = opened();
+  const { turnId } = await conversation.submit(ASKED);
+  await conversation.commit([
+    { kind: 'turn.advance', turnId, to: 'running' },
+    { kind: 'attempt.start', attempt: 'one', turnId },
+  ]);
+  const drafts = async (token: number, truncated: boolean, ...words: readonly string[]) => {
+    const deltas = words.map((one, at) => ({ seq: at + 1, parts: [text(one)] }));
+    const draft = { epoch: token, seq: words.length, committed: 0, deltas, truncated };
+    const place = { namespace: 'n', conversationId: 'c', key: `draft ${token} ${turnId}` };
+    await ledger.backend.scratch.put(place, JSON.stringify(draft));
+  };
+  const events = await conversation.reconnect({ everyMs: 1 });
+  if (!events) throw new Error('the turn is at work');
+  const told = async () => {
+    const event = await next(events);
+    return event.kind === 'delta' ? wordsOf(event.parts).join('') : event.kind;
+  };
+  await drafts(1, true, 'one');
+  expect([await told(), await told()]).toEqual(['one', 'truncated']);
+  await drafts(1, true, 'one', 'two');
+  expect(await told()).toBe('two');
+  await drafts(2, false, 'anew');
+  await conversation.commit([{ kind: 'attempt.takeover', attempt: 'two', turnId, fromToken: 1 }]);
+  expect([await told(), await told()]).toEqual(['restart', 'anew']);
+  await conversation.stop(turnId, 'enough');
+  expect(await told()).toBe('end');
+});
