@@ -35,3 +35,28 @@ test('who gives up is told so by an error of ours', async () => {
     await expect(work).rejects.toMatchObject({ name: 'TurnkeepError', code: 'aborted' });
   }
 });
+
+test('words that are damaged are told with their place, and what they are not is found', async () => {
+  const { ledger, space } = await opened();
+  const read = ledger.backend.read.bind(ledger.backend);
+  ledger.backend.read = async (namespace, reading, sought) =>
+    read(
+      namespace,
+      (rows) =>
+        reading({
+          head: (id) => rows.head(id),
+          get: (id, key) => rows.get(id, key),
+          scan: (id, range) => rows.scan(id, range),
+          heads: (query) => rows.heads(query),
+          log(id, version) {
+            const log = rows.log(id, version);
+            if (!log || version !== 1) return log;
+            return { ...log, records: log.records.map((record) => ({ ...record, body: '"other words"' })) };
+          },
+        }),
+      sought,
+    );
+  const { hits, damage } = await space.search('o');
+  expect(hits.map(({ sequence }) => sequence)).toEqual([2]);
+  expect(damage).toEqual([{ conversationId: 'c', version: 1, reason: 'record 0 does not match its digest' }]);
+});

@@ -97,6 +97,19 @@ export const LEDGER: readonly Mutation[] = [
     replace: 'if (false)',
   },
   {
+    file: 'ledger/agent/model-agent.js',
+    breaks: 'a tool that the provider ran is run again',
+    find: "part.type === 'tool_call' && part.executedBy !== 'provider'",
+    replace: "part.type === 'tool_call'",
+  },
+  {
+    file: 'ledger/agent/ownership.js',
+    breaks: 'a turn whose conversation was erased is worked on',
+    find: "error.code === 'erased' ? error : undefined",
+    replace: 'false ? error : undefined',
+    tests: ['agent/lost'],
+  },
+  {
     file: UNFINISHED,
     breaks: 'unfinished words are told as a whole answer',
     find: "status: 'incomplete',",
@@ -182,6 +195,12 @@ export const LEDGER: readonly Mutation[] = [
     file: 'ledger/watch.js',
     breaks: 'a watcher that is far behind is told of the first commits alone',
     find: 'if (events.length > 0) continue;',
+    replace: '',
+  },
+  {
+    file: 'ledger/search.js',
+    breaks: 'damaged words are passed over in silence',
+    find: 'if (damage) this.#damage.push(damage);',
     replace: '',
   },
   {

@@ -117,3 +117,18 @@ async function runsOf(conversation: Conversation): Promise<readonly string[]> {
   }
   return runs;
 }
+
+test('a turn whose conversation is erased is cut off, and its caller is told why', async () => {
+  const { conversation } = opened();
+  const reasons: unknown[] = [];
+  const agent: Agent = async (turn) => {
+    await conversation.erase();
+    await new Promise<void>((resolve) => {
+      turn.signal.addEventListener('abort', () => resolve());
+    });
+    reasons.push(turn.signal.reason);
+    throw new Error('the request was cut off');
+  };
+  await expect(conversation.run(ASKED, agent, KEY)).rejects.toMatchObject({ code: 'erased' });
+  expect(reasons).toMatchObject([{ code: 'erased' }]);
+});

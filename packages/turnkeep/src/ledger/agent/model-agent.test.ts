@@ -38,6 +38,19 @@ test('an agent calls its model, runs its tools side by side, and goes on until i
   expect(await conversation.usage.total()).toMatchObject({ calls: 2, inputTokens: 30 });
 });
 
+test('a tool that the provider ran is not run again', async () => {
+  const { conversation } = opened();
+  const ran: unknown[] = [];
+  const searched: Part = { ...call('s', 'look'), executedBy: 'provider' } as Part; // a call, with who ran it
+  const found: Part = { type: 'tool_result', callId: 's', status: 'ok', output: 'found' };
+  const agent = modelAgent({
+    model: async () => [searched, found, text('Here it is.')],
+    tools: { look: { run: async (input) => ran.push(input) } },
+  });
+  expect((await conversation.run(ASKED, agent, KEY)).state).toBe('completed');
+  expect(ran).toEqual([]);
+});
+
 test('a tool that needs approval waits for it, alone; denied, it is not run', async () => {
   const { conversation, space } = opened();
   const ran: string[] = [];
