@@ -82,6 +82,8 @@ export class Access {
   readonly mintCommitId: (now: number) => string;
   readonly attachmentQuotaBytes: number;
   readonly atWork: AtWork = new AtWork();
+  /** Those that wait for a commit: each is called once the store is closed, when none will come. */
+  readonly waiting: Set<() => void> = new Set();
   readonly memoryTerms: MemoryTerms = new MemoryTerms();
 
   constructor(

@@ -62,9 +62,16 @@ export class Ledger {
     return { findings, isHealthy: findings.every(({ status }) => status !== 'problem') };
   }
 
-  /** Closes the store. Runs at work let go first: each rejects with `closed`, and its turn stays as it is, to be resumed. */
+  /**
+   * Closes the store. Runs at work let go first: each rejects with `closed`, and its turn stays as it is, to be resumed. A
+   * watcher that waits for a commit rejects with `closed`, too.
+   */
   async close(): Promise<void> {
     await this.#access.atWork.leave();
-    await this.#access.backend.close();
+    try {
+      await this.#access.backend.close();
+    } finally {
+      for (const ring of this.#access.waiting) ring();
+    }
   }
 }

@@ -1,8 +1,11 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { mintCommitId } from '../platform/random.ts';
 import { systemSurroundings } from '../platform/surroundings.ts';
 import { Ledger } from './ledger.ts';
-import { openBackend } from './open.ts';
+import { openBackend, openLedger } from './open.ts';
 import type { ConversationEvent } from './watch.ts';
 
 /** A store that counts who listens to it. */
@@ -89,3 +92,30 @@ test('a watcher that waits hears of the end of the store', async () => {
   for (const next of waiting) await expect(next).rejects.toMatchObject({ code: 'closed' });
   expect(count.listeners).toBe(0);
 });
+
+test.each(['memory', 'sqlite', 'journal'])(
+  'a watcher that waits when its ledger is closed is told so, on %s',
+  async (scheme) => {
+    const folder = mkdtempSync(join(tmpdir(), 'turnkeep-watch-'));
+    const ledger = await openLedger(scheme === 'memory' ? 'memory:' : `${scheme}:${join(folder, 'store')}`);
+    try {
+      const space = ledger.namespace('n');
+      const conversation = space.conversation('c');
+      await conversation.create();
+      const views = conversation.operator().watch();
+      await views.next();
+      const waiting = [space.watch({ after: 1 }), conversation.watch({ after: 1 }), views].map(async (events) =>
+        events.next(),
+      );
+      // Each has looked, found nothing and waits.
+      await conversation.info();
+      await Promise.all([
+        ledger.close(),
+        ...waiting.map((next) => expect(next).rejects.toMatchObject({ code: 'closed' })),
+      ]);
+    } finally {
+      await ledger.close();
+      rmSync(folder, { recursive: true, force: true });
+    }
+  },
+);

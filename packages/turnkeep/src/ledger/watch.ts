@@ -121,7 +121,9 @@ async function* listening<Event>(
   next: () => Promise<readonly Event[]>,
   bell: Bell,
 ): AsyncGenerator<Event> {
-  const stopListening = access.backend.onCommit(namespace, () => bell.ring());
+  const ring = () => bell.ring();
+  const stopListening = access.backend.onCommit(namespace, ring);
+  access.waiting.add(ring);
   const forget = onAbort(options.signal, () => bell.end());
   try {
     while (!bell.ended && !options.signal?.aborted) {
@@ -134,6 +136,7 @@ async function* listening<Event>(
     }
   } finally {
     stopListening();
+    access.waiting.delete(ring);
     forget();
   }
 }
