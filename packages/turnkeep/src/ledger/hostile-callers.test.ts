@@ -1,5 +1,8 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { inspect } from 'node:util';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { isTurnkeepError } from '../core/errors.ts';
 import type { TurnkeepError } from '../core/errors.ts';
 import { exportText } from '../testing/export.ts';
@@ -14,6 +17,7 @@ import { Inputs } from './inputs.ts';
 import { Ledger } from './ledger.ts';
 import { ConversationMemories, NamespaceMemories } from './memories.ts';
 import { Namespace } from './namespace.ts';
+import { openLedger } from './open.ts';
 import { Operator } from './operator/operator.ts';
 import { Tasks } from './tasks.ts';
 import { ConversationUsage, NamespaceUsage } from './usage.ts';
@@ -348,8 +352,10 @@ async function complaintsOf(handle: unknown, methods: (typeof METHODS)[string]):
   return complaints;
 }
 
-async function scene() {
-  const { ledger, space, conversation } = opened();
+async function scene(store = 'memory:') {
+  const ledger = await openLedger(store);
+  const space = ledger.namespace('n');
+  const conversation = space.conversation('c');
   await conversation.submit({ prompt: [text('x')], turnId: 'turn' });
   const content = await space.attachments.put(new Uint8Array(1)).then(({ digest }) => space.attachments.get(digest));
   const handles: { readonly [Name in Exclude<keyof typeof CLASSES, 'AgentTurn'>]: object } = {
@@ -397,25 +403,32 @@ test('AgentTurn refuses whatever it was not asked for, with its path, and goes o
 /** They make a handle, or end one; the stream of an attachment tells when it is read. */
 const NOT_CLOSED = new Set(['Ledger.namespace', 'Ledger.close', 'Namespace.conversation', 'Conversation.operator']);
 
-test('after its ledger was closed, twice at once, every method says so', async () => {
-  const { ledger, handles } = await scene();
-  await Promise.all([ledger.close(), ledger.close()]);
-  await ledger.close();
-  const complaints: string[] = [];
-  for (const [name, handle] of Object.entries(handles)) {
-    for (const [method, args] of Object.entries(METHODS[name] ?? {})) {
-      const given = args.map(({ good }) => good);
-      const call = async () => {
-        const answer: unknown = await (handle as Handle)[method]?.(...given);
-        return answer instanceof ReadableStream ? answer.getReader().read() : answer;
-      };
-      const error = await failureOf(call);
-      const isRight = NOT_CLOSED.has(`${name}.${method}`) ? error === undefined : isTurnkeepError(error, 'closed');
-      if (!isRight) complaints.push(`${name}.${method}: ${shown(error)}`);
+let folder = '';
+beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), 'turnkeep-hostile-'))));
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+test.each(['memory:', 'sqlite:', 'journal:'])(
+  'after its ledger was closed, twice at once, every method says so: %s',
+  async (scheme) => {
+    const { ledger, handles } = await scene(scheme === 'memory:' ? scheme : `${scheme}${join(folder, 'store')}`);
+    await Promise.all([ledger.close(), ledger.close()]);
+    await ledger.close();
+    const complaints: string[] = [];
+    for (const [name, handle] of Object.entries(handles)) {
+      for (const [method, args] of Object.entries(METHODS[name] ?? {})) {
+        const given = args.map(({ good }) => good);
+        const call = async () => {
+          const answer: unknown = await (handle as Handle)[method]?.(...given);
+          return answer instanceof ReadableStream ? answer.getReader().read() : answer;
+        };
+        const error = await failureOf(call);
+        const isRight = NOT_CLOSED.has(`${name}.${method}`) ? error === undefined : isTurnkeepError(error, 'closed');
+        if (!isRight) complaints.push(`${name}.${method}: ${shown(error)}`);
+      }
     }
-  }
-  expect(complaints).toEqual([]);
-});
+    expect(complaints).toEqual([]);
+  },
+);
 
 const REASONS: readonly unknown[] = ['x', Symbol('s'), 10n, Object.create(null), { toString: throws }, getter];
 
