@@ -219,3 +219,18 @@ test('an agent that never stops calling is stopped', async () => {
   });
   await expect(conversation.run(ASKED, agent, KEY)).rejects.toMatchObject({ code: 'limit_exceeded' });
 });
+
+test('a tool may be an instance of a class', async () => {
+  class Look {
+    readonly retry = 'safe';
+    readonly #found = 'it';
+    async run() {
+      return this.#found;
+    }
+  }
+  const { conversation } = opened();
+  const model: ModelAgentOptions['model'] = ({ round }) => (round === 1 ? [call('x', 'look')] : [text('Done.')]);
+  await conversation.run(ASKED, modelAgent({ model, tools: { look: new Look() } }), KEY);
+  const { messages } = await conversation.page();
+  expect(messages[2]?.parts).toEqual([{ type: 'tool_result', callId: 'x', status: 'ok', output: 'it' }]);
+});
