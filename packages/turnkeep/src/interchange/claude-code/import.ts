@@ -1,6 +1,6 @@
 import type { Commit } from '../../core/change.ts';
 import { assertNamespaceId } from '../../core/ids.ts';
-import { assertChecked, assertObject } from '../../ledger/given.ts';
+import { anObject, assertChecked, assertFits } from '../../ledger/given.ts';
 import { Namespace } from '../../ledger/namespace.ts';
 import { bufferedSource } from '../byte-source.ts';
 import type { ConversationReport, FileReport, ImportReport, LeftFile, Refusal } from '../report.ts';
@@ -72,7 +72,7 @@ export async function importClaudeCode(
   source: ClaudeCodeSource,
   options: ImportOptions = {},
 ): Promise<ImportReport> {
-  assertObject(into, 'target');
+  assertFits(into, anObject, 'target');
   const target = into instanceof Namespace ? namespaceTarget(into) : into;
   assertNamespaceId(target.namespace, 'target.namespace');
   assertChecked(options, IMPORT_CHECKS);
