@@ -94,3 +94,21 @@ test('the question that was just submitted comes in with its turn as the leaf', 
   });
   expect((await conversation.window(1, { leaf: turnId })).messages).toMatchObject([{ messageId }]);
 });
+
+test('a caller who gives up is told so at once, though its summarizer never answers', async () => {
+  const { conversation } = await opened();
+  for (let at = 0; at < 8; at++) {
+    await conversation.record({ origin: 'test', messages: [{ role: 'user', parts: text('x'.repeat(200)) }] });
+  }
+  const small = { ...policy, budgetTokens: 1_000 };
+  const caller = new AbortController();
+  const silent = async () => {
+    caller.abort();
+    return new Promise<never>(() => undefined);
+  };
+  const before = await conversation.info();
+  await expect(conversation.summarize(small, silent, { signal: caller.signal })).rejects.toMatchObject({
+    code: 'aborted',
+  });
+  expect(await conversation.info()).toEqual(before);
+});

@@ -3,7 +3,7 @@ import { isTurnkeepError, TurnkeepError } from '../../core/errors.ts';
 import type { TurnId } from '../../core/ids.ts';
 import type { Fence } from '../../core/message.ts';
 import type { ConversationAccess } from '../conversation-access.ts';
-import { assertNotAborted } from '../abort.ts';
+import { assertNotAborted, orAborted } from '../abort.ts';
 import { abortSignal, anything, assertChecked, assertFits, callback, text, withFields } from '../given.ts';
 import type { Checks } from '../given.ts';
 import { contextOf } from './context.ts';
@@ -50,7 +50,7 @@ export async function summarized(
   let answer = await contextOf(access, asking);
   for (let pass = 0; pass < passes && answer.status === 'summary_required'; pass++) {
     assertNotAborted(signal);
-    const words = await summarizer(answer, signal);
+    const words = await orAborted(summarizer(answer, signal), signal);
     assertFits(words, text, 'summarizer');
     await assertShort(words, answer, own);
     await commitSummary(access, { answer, text: words, leaf: own.leaf, fence });
