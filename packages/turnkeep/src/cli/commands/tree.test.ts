@@ -33,13 +33,13 @@ test('a tree fits its terminal, with every id whole: beside its turn, or below w
     const lines = drawn(columns, turns, leaf);
     for (const line of lines) expect(columnsOf(line)).toBeLessThanOrEqual(columns);
     for (const { turnId } of turns) expect(lines.join('\n')).toContain(turnId);
+    const heights = columns <= 80 ? [4] : columns < 100 ? [2, 4] : [2];
+    expect(heights).toContain(lines.length);
   }
 });
 
-test('a tree that goes to no terminal, or to a wide one, has one line a turn', async () => {
+test('a tree that goes to no terminal has one line a turn', async () => {
   const { turns, leaf } = await twoBranches();
-  expect(drawn(80, turns, leaf)).toHaveLength(4);
-  expect(drawn(100, turns, leaf)).toHaveLength(2);
   expect(drawn(undefined, turns, leaf)).toHaveLength(2);
 });
 
