@@ -18,6 +18,7 @@ export class CommitQueue {
   readonly #options: LaneOptions;
   readonly #remembered: Remembered = {
     ids: new KnownIds(),
+    winding: new KnownIds(),
     parents: new KnownParents(),
     recent: new RecentConversations(),
   };

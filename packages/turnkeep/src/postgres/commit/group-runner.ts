@@ -26,6 +26,8 @@ export interface GroupRun {
 export interface Remembered {
   /** Conversations that it has seen: they exist for ever, if only as tombstones. */
   readonly ids: KnownIds;
+  /** Those of them that are forks or have several branches. */
+  readonly winding: KnownIds;
   /** Whose sub-agents they are. */
   readonly parents: KnownParents;
   /** Those that it wrote last, with rows. */
@@ -57,7 +59,7 @@ export async function runGroup(
 async function runLongWay(
   store: Store,
   session: Session,
-  { ids, parents, recent }: Remembered,
+  { ids, winding, parents, recent }: Remembered,
   { namespace, jobs, waitMs }: GroupRun,
   pending: readonly Statement[] = [],
 ): Promise<ReadonlyMap<WaitingCommit, Outcome>> {
@@ -65,7 +67,9 @@ async function runLongWay(
     enter: [...pending, begin(), enterBounded(namespace, waitMs ?? LOCK_MS, IDLE_MS)],
     wait: waitMs !== undefined,
     exists: (id) => waitMs === undefined && ids.has(namespace, id),
+    isStraight: (id) => ids.has(namespace, id) && !winding.has(namespace, id),
   });
+  for (const id of group.winding) winding.add(namespace, id);
   for (const [child, parent] of group.parents) parents.add(namespace, child, parent);
   if (group.batch.isEmpty) {
     await session.run([rollback()]);

@@ -60,6 +60,8 @@ export interface GroupOptions {
   readonly wait: boolean;
   /** True for conversations that are known to exist. */
   readonly exists: (conversation: ConversationId) => boolean;
+  /** True for conversations that are known to be of one branch: they go on from nothing. */
+  readonly isStraight?: ((conversation: ConversationId) => boolean) | undefined;
 }
 
 /** A group that was decided and not yet written. */
@@ -70,6 +72,8 @@ export interface DecidedGroup<J extends Job> {
   readonly existing: readonly ConversationId[];
   /** Of the conversations that are held and are a sub-agent's, whose. */
   readonly parents: readonly (readonly [child: ConversationId, parent: ConversationId])[];
+  /** Of the conversations that are held, those that are forks or have several branches. */
+  readonly winding: readonly ConversationId[];
   /** Round trips for rows that the read plan had not foreseen. */
   readonly unforeseen: number;
   /** What is known of the rows of a conversation that is held, as they were before. */
@@ -111,6 +115,8 @@ class Group<J extends Job> implements DecidedGroup<J> {
   readonly #loader: Loader;
   /** Conversations of which a commit was left for a later group. */
   readonly #postponed = new Set<ConversationId>();
+  /** Conversations that a commit of the group makes a fork. */
+  readonly #forks = new Set<ConversationId>();
   #open: readonly J[] = [];
   #waits = false;
   unforeseen = 0;
@@ -141,7 +147,14 @@ class Group<J extends Job> implements DecidedGroup<J> {
     return this.#held.get(conversation)?.isNew === true ? KnownRows.none() : this.#snapshot.rowsOf(conversation);
   }
 
-  async lock(jobs: readonly J[], { enter, wait, exists }: GroupOptions): Promise<void> {
+  get winding(): readonly ConversationId[] {
+    return [...this.#held.keys()].filter((id) => {
+      const head = this.#snapshot.stored(id)?.head;
+      return head ? head.source !== null || head.branches > 1 : this.#forks.has(id);
+    });
+  }
+
+  async lock(jobs: readonly J[], { enter, wait, exists, isStraight = () => false }: GroupOptions): Promise<void> {
     const own = distinct(jobs.map(({ envelope }) => envelope.commit.conversationId));
     const all = distinct(jobs.flatMap(({ locks }) => locks)).sort();
     const others = all.filter((id) => !own.includes(id));
@@ -152,7 +165,9 @@ class Group<J extends Job> implements DecidedGroup<J> {
     const { schema } = this.#store;
     this.#waits = wait;
     const named = jobs.flatMap(({ envelope }) => namedPlaces(envelope.commit));
-    const lines = distinct(jobs.flatMap((job) => job.locks)).filter((id) => !isShelf(id));
+    const lines = all.filter((id) => !isShelf(id) && !isStraight(id));
+    for (const { envelope } of jobs)
+      if (envelope.commit.changes[0]?.kind === 'conversation.fork') this.#forks.add(envelope.commit.conversationId);
     await this.#loader.load(this.#connection, named, [
       justSent(enter),
       // Of all heads that are locked these have the first keys.
@@ -168,7 +183,7 @@ class Group<J extends Job> implements DecidedGroup<J> {
             },
           ]
         : []),
-      this.#loader.linesStep(lines),
+      ...(lines.length > 0 ? [this.#loader.linesStep(lines)] : []),
     ]);
     this.#open = jobs.filter((job) => {
       if (this.#isBehind(job)) return false;
@@ -346,6 +361,7 @@ class Group<J extends Job> implements DecidedGroup<J> {
     for (const row of rows) {
       const stored = storedHead(row);
       this.#seen.set(stored.head.conversationId, row[HEAD] as string);
+      this.#snapshot.forgetRows(stored.head.conversationId);
       this.#snapshot.putHead(stored.head.conversationId, stored);
     }
   }

@@ -134,6 +134,11 @@ export class Snapshot implements RowReader {
     }
   }
 
+  /** What was loaded of rows before their head was locked does not count any more. */
+  forgetRows(conversation: ConversationId): void {
+    this.#rows.delete(conversation);
+  }
+
   putRow(conversation: ConversationId, key: string, value: RowValue | undefined): void {
     this.#known(conversation).put(key, value);
   }
