@@ -21,7 +21,7 @@ export interface Absent {
 const OTHERS_TABLES = [TABLES.forks, TABLES.references, TABLES.spawned];
 
 /** A commit asks for something that is not kept, and that cannot be taken for absent. */
-export class NotKept extends Error {}
+class NotKept extends Error {}
 
 /**
  * Rows as this process keeps them. What it does not know it takes for absent, and notes: an id that a commit brings, and

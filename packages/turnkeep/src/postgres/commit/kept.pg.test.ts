@@ -70,6 +70,22 @@ describe('what a process keeps of a conversation', () => {
     expect(task).toMatchObject({ status: 'running' });
   });
 
+  it('is no reason to fail where more is needed of it: the prompt of a turn that was kept without its message', async () => {
+    const prompt = parts('the question');
+    await theirs.commit(
+      envelope('c', [
+        { kind: 'turn.submit', turnId: 't', messageId: 'm', operationId: 'o', promptId: 'p', prompt },
+        { kind: 'turn.advance', turnId: 't', to: 'running' },
+        { kind: 'turn.advance', turnId: 't', to: 'completed' },
+      ]),
+    );
+    await ours.commit(envelope('c', [{ kind: 'state.update', stage: 'asked' }]));
+    const again = { kind: 'turn.submit', turnId: 'again', operationId: 'o2', messageId: 'm2', samePromptAs: 't' };
+    expect(await ours.commit(envelope('c', [again]))).toMatchObject({ version: 3, replayed: false });
+    const found = await ledgerOver(theirs).namespace(NAMESPACE).conversation('c').message('m2');
+    expect(found).toMatchObject({ status: 'found_verified', message: { parts: prompt } });
+  });
+
   it('goes on where a neighbour of its group must go the long way', async () => {
     await ours.commit(turn('kept', 'first'));
     await theirs.commit(turn('unknown', 'first'));
