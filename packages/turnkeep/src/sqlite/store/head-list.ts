@@ -1,7 +1,8 @@
 import type { HeadQuery } from '../../core/backend.ts';
 import type { Head } from '../../core/head.ts';
-import { parseStored } from '../../core/stored-json.ts';
+import type { ConversationId } from '../../core/ids.ts';
 import type { Database, SqlRow, Statement } from '../driver/driver.ts';
+import { parseHead } from './head-text.ts';
 
 interface ListStatements {
   readonly first: Statement;
@@ -40,5 +41,5 @@ export function listHeads(statements: HeadStatements, n: number, query: HeadQuer
 }
 
 function toHead(row: SqlRow): Head {
-  return parseStored(row[0] as string, 'heads', row[1] as string) as Head; // we wrote it
+  return parseHead(row[0] as string, row[1] as ConversationId); // text columns
 }

@@ -42,6 +42,40 @@ test.each([
   }),
 );
 
+/** Fields of each kind. */
+const FIELDS = [
+  'conversationId',
+  'version',
+  'graphRevision',
+  'leaf',
+  'busy',
+  'chain',
+  'messages',
+  'archived',
+  'erasedAt',
+];
+
+test.each<readonly [string, string]>([
+  ...FIELDS.map(
+    (field) => [`whose ${field} has another name`, `replace(head, '"${field}":', '"${field}~":')`] as const,
+  ),
+  ['that counts another version', `replace(head, '"version":40', '"version":41')`],
+  ['that counts in words', `replace(head, '"messages":40', '"messages":"40"')`],
+  ['that is null', `'null'`],
+])('a head %s is corrupt, takes no commit, and verify says so', (_, changed) =>
+  afterDamage(`UPDATE heads SET head = ${changed} WHERE id = 'a'`, async (ledger) => {
+    const conversation = ledger.namespace('n').conversation('a');
+    const corrupt = {
+      code: 'corrupt',
+      details: { place: expect.stringMatching(/^table heads|^conversation a/) as unknown },
+    };
+    await expect(conversation.append({ role: 'user', parts: [] })).rejects.toMatchObject(corrupt);
+    await expect(conversation.info()).rejects.toMatchObject(corrupt);
+    expect((await ledger.verify()).faults).not.toEqual([]);
+    expect((await ledger.namespace('n').conversation('b').window(1)).messages).toHaveLength(1);
+  }),
+);
+
 test('the header of a commit that is no JSON any more is corrupt, and verify goes on behind it', () =>
   afterDamage(`UPDATE log SET header = char(31) || '{' WHERE pos IN (3, 50)`, async (ledger) => {
     const watch = ledger.namespace('n').conversation('a').watch({ after: 2 });

@@ -12,6 +12,7 @@ import type { Conversation, PackedRow } from './conversation.ts';
 import type { Database, SqlRow, Statement } from '../driver/driver.ts';
 import { headStatements, listHeads } from './head-list.ts';
 import type { HeadStatements } from './head-list.ts';
+import { parseHead } from './head-text.ts';
 import { hasBodiesApart, unpackLog } from './log-codec.ts';
 import { lengthen } from './header-phrases.ts';
 import { mergeRows } from './merge-rows.ts';
@@ -77,7 +78,7 @@ export class StoreReader {
     if (known && this.#seenIn.get(known) === this.#snapshot) return known;
     const row = known ? this.#statements.headOf.get(known.c) : this.#statements.head.get(n, id);
     if (!row) return undefined;
-    const conversation = known && isCurrent(known, row) ? known : this.#load(n, row, known);
+    const conversation = known && isCurrent(known, row) ? known : this.#load({ n, id }, row, known);
     this.#remember(key, conversation);
     return conversation;
   }
@@ -172,9 +173,15 @@ export class StoreReader {
     return new Map(rows.map((row) => [(row[0] as number) - first, row[1] as string]));
   }
 
-  #load(n: number, row: SqlRow, known: Conversation | undefined): Conversation {
-    const [c, , folded, folds, unfolded, text] = row as [number, number, number, number, string, string]; // its columns
-    const head = parseStored(text, 'heads', c) as Head; // we wrote it
+  #load(
+    { n, id }: { readonly n: number; readonly id: ConversationId },
+    row: SqlRow,
+    known: Conversation | undefined,
+  ): Conversation {
+    const [c, version, folded, folds, unfolded, text] = row as [number, number, number, number, string, string]; // its columns
+    const head = parseHead(text, id);
+    if (head.version !== version)
+      throw new TurnkeepError('corrupt', { place: `table heads, ${id}`, reason: 'its version is not that of the row' });
     const isSameFold = known?.folds === folds && known.folded === folded;
     const conversation = isSameFold ? { ...known, head } : { ...newConversation(c, n, head, false), folded, folds };
     const positions = parseStored(unfolded, 'heads', c) as readonly number[]; // we wrote it
