@@ -60,6 +60,19 @@ test('a segment that was put back beside its damaged archive is read, and kept',
   expect(await again.verify()).toEqual([]);
 });
 
+test('a segment that was put back cools again, once its damaged archive is gone', async () => {
+  const directory = temporaryDirectory();
+  const memory = await putBack(directory);
+  rmSync(`${directory}/archives/0001.tka`);
+  const journal = await opened(directory, { settings: SETTINGS });
+  expect(existsSync(`${directory}/segments/0001.jsonl`)).toBe(true);
+  expect(await journal.cool('ns', { hotMessages: 2 })).toBeGreaterThan(0);
+  expect(existsSync(`${directory}/segments/0001.jsonl`)).toBe(false);
+  expect(isHot(await contents(journal))).toBe(await contents(memory));
+  expect(await journal.cool('ns', { hotMessages: 2 })).toBe(0);
+  expect(await journal.verify()).toEqual([]);
+});
+
 test('I10: a collection leaves nothing in a damaged archive whose segment was put back', async () => {
   const directory = temporaryDirectory();
   const memory = await putBack(directory);

@@ -14,12 +14,15 @@ import { INDEX } from '../index/index-keys.ts';
 import type { LogWriter } from '../log/log-writer.ts';
 import { NamespaceRows } from '../namespace-rows.ts';
 import { unpackPlace } from '../log/place.ts';
+import type { Place } from '../log/place.ts';
 import { openSegment } from '../log/segment-files.ts';
 import type { StoreParts } from '../store-parts.ts';
 import type { Upkeep } from './upkeep.ts';
 import { walkSegment } from '../log/walk.ts';
 
 const HEADS = 256;
+/** Commits whose places are looked up between two turns of others. */
+const LOOK_COMMITS = 1_024;
 /** Messages of a conversation between two looks at how many of its lines may cool. */
 const LOOK_MESSAGES = 64;
 /** A segment is archived by itself when so much of what it holds uncompressed may cool. */
@@ -66,8 +69,7 @@ export class Cooler {
     const bounds = new Bounds(this.#parts, hotMessages);
     const segments = new Set<number>();
     for (const conversation of this.#conversations(namespace, hotMessages)) {
-      for (const place of this.#hotPlaces({ namespace, conversation }, bounds, 0)) segments.add(place.segment);
-      await othersTurn();
+      for (const segment of await this.#hotSegments({ namespace, conversation }, bounds)) segments.add(segment);
     }
     let moved = 0;
     for (const segment of [...segments].sort((left, right) => left - right)) {
@@ -153,14 +155,28 @@ export class Cooler {
     }
   }
 
+  /** The segments of commits that may cool and have not, those included that somebody has put back among cool ones. */
+  async #hotSegments(one: Long, bounds: Bounds): Promise<ReadonlySet<number>> {
+    const segments = new Set<number>();
+    for (let version = bounds.of(one); version > 0; version--) {
+      const place = this.#placeOf(one, version);
+      if (place && this.#parts.segments.tier(place) === 'hot') segments.add(place.segment);
+      if (version % LOOK_COMMITS === 1) await othersTurn();
+    }
+    return segments;
+  }
+
+  #placeOf({ namespace, conversation }: Long, version: number): Place | undefined {
+    const row = this.#parts.index.get(namespace, conversation, INDEX.place(version));
+    return row && unpackPlace(row);
+  }
+
   /** The places of commits that may cool and have not, newest first, down to a version. What is cool is a prefix. */
-  *#hotPlaces({ namespace, conversation }: Long, bounds: Bounds, above: number) {
-    const { index, segments } = this.#parts;
-    for (let version = bounds.of({ namespace, conversation }); version > above; version--) {
-      const row = index.get(namespace, conversation, INDEX.place(version));
-      if (!row) continue;
-      const place = unpackPlace(row);
-      if (segments.tier(place) === 'cool') return;
+  *#hotPlaces(one: Long, bounds: Bounds, above: number): Generator<Place> {
+    for (let version = bounds.of(one); version > above; version--) {
+      const place = this.#placeOf(one, version);
+      if (!place) continue;
+      if (this.#parts.segments.tier(place) === 'cool') return;
       yield place;
     }
   }
