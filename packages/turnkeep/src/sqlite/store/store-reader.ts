@@ -21,6 +21,13 @@ import { RECORDS } from './store-schema.ts';
 const CACHED_CONVERSATIONS = 1_024;
 const CACHED_NAMESPACES = 1_024;
 const SCAN_STATEMENTS = 64;
+const AFTER = '\u0000';
+
+interface ScanShape {
+  readonly isReverse: boolean;
+  /** Whether the range begins after a key, or with it. */
+  readonly isAfter: boolean;
+}
 
 /**
  * Reads a store over one connection. What it keeps in memory of a conversation is looked up again once per snapshot:
@@ -124,18 +131,19 @@ export class StoreReader {
   }
 
   #look({ c }: Conversation, { from, to, reverse, limit }: RowRange): readonly Row[] {
-    return this.#scanStatement(reverse === true, limit)
-      .all(c, from, to)
-      .map(toRow);
+    // What follows a key begins with it and a NUL, which a driver may not bind.
+    const isAfter = from.endsWith(AFTER);
+    const statement = this.#scanStatement({ isReverse: reverse === true, isAfter }, limit);
+    return statement.all(c, isAfter ? from.slice(0, -1) : from, to).map(toRow);
   }
 
   /** With the limit in its text: as a parameter it costs 5 µs of planning at each call, which is three seeks. */
-  #scanStatement(reverse: boolean, limit = -1): Statement {
-    const name = `${reverse ? 'down' : 'up'} ${limit}`;
+  #scanStatement({ isReverse, isAfter }: ScanShape, limit = -1): Statement {
+    const name = `${isReverse ? 'down' : 'up'} ${isAfter ? 'after' : 'from'} ${limit}`;
     const known = this.#scans.get(name);
     if (known) return known;
     const statement = this.#database.prepare(
-      `SELECT k, v FROM rows WHERE c = ? AND k >= ? AND k < ? ORDER BY k ${reverse ? 'DESC' : ''} LIMIT ${BigInt(limit)}`,
+      `SELECT k, v FROM rows WHERE c = ? AND k ${isAfter ? '>' : '>='} ? AND k < ? ORDER BY k ${isReverse ? 'DESC' : ''} LIMIT ${BigInt(limit)}`,
     );
     this.#scans.set(name, statement);
     return statement;
