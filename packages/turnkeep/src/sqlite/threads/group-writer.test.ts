@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { rmSync, statSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { Database } from '../driver/driver.ts';
 import { Blobs } from '../store/blobs.ts';
@@ -55,5 +55,29 @@ test('after a commit for which the WAL had no room it begins anew', () =>
     expect(write(fullAtCommit(database))).toMatchObject([{ code: 'store_full' }]);
     expect(write(database)).toMatchObject([{ version: 6 }]);
     expect(statSync(`${path}-wal`).size).toBe(size);
+    database.close();
+  }));
+
+test('a WAL that cannot be moved for want of room is store_full, and stays as it is where the file was taken away', () =>
+  withStoreFile(async (path) => {
+    const database = openStoreFile({ path, journal: 'auto', busyTimeoutMs: 1_000 });
+    const full: Database = {
+      ...fullAtCommit(database),
+      pragma(text) {
+        if (!text.startsWith('wal_checkpoint')) return database.pragma(text);
+        throw Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' });
+      },
+    };
+    const details = { place: path };
+    const emptying = (target: Database) => new GroupWriter(target, path, 1_000).checkpoint('TRUNCATE');
+    expect(() => emptying(full)).toThrow(expect.objectContaining({ code: 'store_full', details }));
+    const writer = new GroupWriter(database, path, 1_000);
+    expect(writer.begin()).toBe(true);
+    writer.write([message('talk', 'word')]);
+    rmSync(`${path}-shm`);
+    const size = statSync(`${path}-wal`).size;
+    expect(() => writer.checkpoint('TRUNCATE')).toThrow(expect.objectContaining({ code: 'store_unavailable' }));
+    expect(statSync(`${path}-wal`).size).toBe(size);
+    expect(size).toBeGreaterThan(0);
     database.close();
   }));

@@ -78,6 +78,20 @@ export class GroupWriter {
     if (this.#database.inTransaction()) this.#database.exec('ROLLBACK');
   }
 
+  /**
+   * Moves what the WAL holds into the file, in no transaction; with `TRUNCATE` none of it is left. Answers whether nobody was
+   * in the way.
+   */
+  checkpoint(mode: 'PASSIVE' | 'TRUNCATE'): boolean {
+    this.cancel();
+    this.#files.assertInPlace();
+    try {
+      return !isWal(this.#database) || this.#database.pragma(`wal_checkpoint(${mode})`) === 0;
+    } catch (error) {
+      throw storeError(error, this.#place);
+    }
+  }
+
   /** Decides, writes and syncs a group within the transaction that `begin` began. Answers in the order of the group. */
   write(group: readonly Envelope[]): readonly Answer[] {
     try {

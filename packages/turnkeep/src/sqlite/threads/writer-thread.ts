@@ -44,33 +44,31 @@ function serve(database: Database): void {
       case 'blob':
         return queue.pushExclusive(message.job, (job) => ({ job, blob: blobs.run(message.call) }));
       case 'truncate':
-        return queue.pushExclusive(message.job, (job) => {
-          writer.cancel();
-          return { job, step: { rows: 0, more: !truncate(database) } };
-        });
+        return queue.pushExclusive(message.job, (job) => ({
+          job,
+          step: { rows: 0, more: !writer.checkpoint('TRUNCATE') },
+        }));
       case 'checkpoint':
-        return queue.pushExclusive(message.job, (job) => {
-          writer.cancel();
-          database.pragma('wal_checkpoint(PASSIVE)');
-          return { job, step: { rows: 0, more: false } };
-        });
+        return queue.pushExclusive(message.job, (job) => ({
+          job,
+          step: { rows: 0, more: !writer.checkpoint('PASSIVE') },
+        }));
       case 'close':
-        return void close(queue, database);
+        return void close(queue, writer, database);
     }
   });
   send({ kind: 'open', wal: isWal(database), storeId: database.prepare('SELECT id FROM store').get()?.[0] as string });
 }
 
-/** Answers whether nobody else was in the way. */
-function truncate(database: Database): boolean {
-  return !isWal(database) || database.pragma('wal_checkpoint(TRUNCATE)') === 0;
-}
-
 /** Finishes what was accepted; the last connection of all leaves no WAL. */
-async function close(queue: WriterQueue, database: Database): Promise<void> {
+async function close(queue: WriterQueue, writer: GroupWriter, database: Database): Promise<void> {
   await queue.drained();
   try {
-    truncate(database);
+    writer.checkpoint('TRUNCATE');
+  } catch {
+    // The WAL stays, and whoever opens the store next goes on from it.
+  }
+  try {
     database.close();
   } finally {
     send({ kind: 'closed' });
