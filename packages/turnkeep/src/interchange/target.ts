@@ -2,7 +2,7 @@ import { abortedBy } from '../core/abort.ts';
 import type { Commit } from '../core/change.ts';
 import { isTurnkeepError } from '../core/errors.ts';
 import type { TurnkeepError } from '../core/errors.ts';
-import type { ConversationId } from '../core/ids.ts';
+import type { ConversationId, MessageId } from '../core/ids.ts';
 import type { Message } from '../core/read/message.ts';
 import type { Receipt } from '../core/receipt.ts';
 
@@ -15,9 +15,9 @@ export interface ImportTarget {
   /**
    * Every message of the conversation once, on whatever branch it stands, in any order; those whose words are redacted or
    * damaged included. Asked where a file says a conversation otherwise than the store does: rows that the store has
-   * elsewhere are then not sent again. Without it they are refused.
+   * elsewhere are then not sent again. Without it they are refused. Those that `except` names may be left out.
    */
-  messages?(conversationId: ConversationId): AsyncIterable<StoredMessage>;
+  messages?(conversationId: ConversationId, except: ReadonlySet<MessageId>): AsyncIterable<StoredMessage>;
 }
 
 /** What an import looks at in a message of the store; one that is damaged has no parts. */

@@ -3,17 +3,16 @@ import { isTurnkeepError } from '../../core/errors.ts';
 import type { ErrorCode, TurnkeepError } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { encode } from '../../core/encoding.ts';
-import { LIMITS } from '../../core/limits.ts';
 import { callsOf } from '../../core/message.ts';
 import type { NewMessage } from '../../core/message.ts';
-import { messageBytes } from '../fit.ts';
 import { importedId } from '../ids.ts';
 import type { Note, NoteKind, Refusal } from '../report.ts';
 import type { Outcome } from '../target.ts';
 import type { ConversationSource } from './conversation.ts';
-import type { HeldRows } from './held.ts';
+import type { HeldRows, RecognisedRows } from './held.ts';
 import { messagesOf, TOOL } from './message.ts';
 import type { BuiltMessage } from './message.ts';
+import { packsOf } from './packs.ts';
 import { summaryText } from './row.ts';
 import type { Row } from './row.ts';
 import { loadRow } from './session-file.ts';
@@ -30,6 +29,8 @@ export interface CommitStep {
   readonly commit: Commit;
   readonly messages: readonly NewMessage[];
   readonly rows: readonly Row[];
+  /** What need not be looked at where rows are asked for. */
+  readonly recognised?: RecognisedRows | undefined;
 }
 
 /** The answer to a step: what the store said, whether it holds the commit, or the rows that it has, if it can tell. */
@@ -42,8 +43,6 @@ const SOFT_BYTES = 6_291_456;
 const HARD_BYTES = 12_582_912;
 const SOFT_ROWS = 300;
 const HARD_ROWS = 600;
-const PACK_BYTES = LIMITS.commitBytes - 6_291_456;
-const PACK_CHANGES = LIMITS.commitChanges - 10;
 
 /** Refusals that say: the store has these rows otherwise, since the file has grown or changed. */
 const GROWN: readonly ErrorCode[] = ['turn_exists', 'message_conflict', 'commit_id_reused'];
@@ -60,7 +59,8 @@ const UNCOVERED: readonly ErrorCode[] = ['no_message', 'conflict', 'summary_not_
 /**
  * The commits of a conversation, one after the other: each answer decides how the next is asked. One commit records one
  * turn. A turn that the store has with fewer rows is continued: the rows that are new stand in a turn below it, late
- * results of tools beside their calls.
+ * results of tools beside their calls. Of a conversation that the store has, the commits that it took of these rows are
+ * recognised first, so that of its messages only the others need to be read.
  */
 export class ConversationCommits {
   readonly #source: ConversationSource;
@@ -76,6 +76,7 @@ export class ConversationCommits {
   readonly refused: Refusal[] = [];
   #revision = 0;
   #leaf: string | null = null;
+  /** The last commit of rows. */
   #lastCommit = '';
   /** True where the store has the conversation, or came to have it meanwhile: nothing is sent before it was asked. */
   #isKnown = false;
@@ -83,6 +84,12 @@ export class ConversationCommits {
   readonly #edited = new Set<Row>();
   /** True once rows were committed that the store had not. */
   #hasNews = false;
+  /** What the store answered for with the receipt of a commit. */
+  readonly #recognised = { rows: new Set<Row>(), messageIds: new Set<string>() };
+  /** The commits that were recognised, by their first rows. */
+  readonly #commitOf = new Map<Row, RecognisedCommit>();
+  /** Where what the store has of a turn's next rows as one commit ends, by the first of them; nothing where it has none. */
+  readonly #knownEnds = new Map<Row, number | undefined>();
   readonly #heldTurns = new Set<string>();
   readonly #heldMessages = new Set<string>();
   turns = 0;
@@ -99,15 +106,20 @@ export class ConversationCommits {
     this.#isKnown = head !== undefined;
     this.#revision = head?.graphRevision ?? 0;
     if (!(yield* this.#create())) return;
-    yield* this.#title();
-    yield* this.#rows(undefined, this.#source.tree.atRoot);
-    for (const turn of this.#source.tree.turns) {
-      yield* this.#rows(
-        turn,
-        [...rowsOfTurn(turn)].sort((left, right) => left.index - right.index),
-      );
+    if (this.#isKnown) {
+      for (const [turn, rows] of this.#rowsByTurn()) yield* this.#recognise(turn, rows);
+      this.#leaf = null;
     }
+    yield* this.#title();
+    for (const [turn, rows] of this.#rowsByTurn()) yield* this.#rows(turn, rows);
     yield* this.#selectLeaf();
+  }
+
+  /** Rows of the root and of each turn, in the order of the file. */
+  *#rowsByTurn(): Generator<readonly [Turn | undefined, readonly Row[]]> {
+    const { atRoot, turns } = this.#source.tree;
+    yield [undefined, atRoot];
+    for (const turn of turns) yield [turn, [...rowsOfTurn(turn)].sort((left, right) => left.index - right.index)];
   }
 
   #id(prefix: string, ...parts: readonly string[]): string {
@@ -120,16 +132,21 @@ export class ConversationCommits {
     changes: readonly Change[],
     expect?: Expect,
     built: readonly BuiltMessage[] = [],
+    recognised?: RecognisedRows,
   ): Generator<CommitStep, Answer, Answer> {
     const { conversationId } = this.#source;
     const base = { commitId, namespace: this.#namespace, conversationId, changes };
     const commit: Commit = expect ? { ...base, expect } : base;
     const messages = built.map(({ message }) => message);
-    const answer = yield { ask, commit, messages, rows: built.flatMap(({ rows }) => rows) };
+    const answer = yield { ask, commit, messages, rows: built.flatMap(({ rows }) => rows), recognised };
     if ('receipt' in answer) {
-      if (built.length > 0 && !answer.receipt.replayed) this.#hasNews = true;
-      this.#revision = answer.receipt.graphRevision;
-      this.#lastCommit = commitId;
+      const { graphRevision, replayed } = answer.receipt;
+      // A receipt that was kept says where the conversation stood then.
+      this.#revision = Math.max(this.#revision, graphRevision);
+      if (built.length > 0) {
+        this.#lastCommit = commitId;
+        if (!replayed) this.#hasNews = true;
+      }
     }
     return answer;
   }
@@ -153,7 +170,8 @@ export class ConversationCommits {
     if (this.#isKnown) {
       const there = yield* this.#step('replay', commitId, [change]);
       // An older copy of the file does not take a newer title away.
-      if ('receipt' in there || (yield* this.#heldRows())?.messageOf.has(title.row)) return;
+      if ('receipt' in there || this.#recognised.rows.has(title.row)) return;
+      if ((yield* this.#heldRows())?.messageOf.has(title.row)) return;
     }
     const answer = yield* this.#step('commit', commitId, [change]);
     if ('refusal' in answer) this.#refuse([title.row], answer.refusal);
@@ -163,7 +181,14 @@ export class ConversationCommits {
   async *#rows(turn: Turn | undefined, rows: readonly Row[]): CommitSteps {
     for (let start = 0; start < rows.length;) {
       const end = this.#chunkEnd(rows, start);
-      if (this.#isKnown) start = yield* this.#knownChunk(turn, rows, start, end);
+      const first = rows[start] as Row;
+      const recognised = this.#commitOf.get(first);
+      if (recognised) {
+        this.#lastCommit = recognised.commitId;
+        this.#leaf = recognised.leaf ?? this.#leaf;
+        start = recognised.end;
+      } else if (this.#recognised.rows.has(first)) start += 1;
+      else if (this.#isKnown) start = yield* this.#knownChunk(turn, rows, start, end);
       else {
         const grown = yield* this.#segment('commit', turn, rows.slice(start, end), start === 0);
         // Another import is at work.
@@ -171,6 +196,32 @@ export class ConversationCommits {
         else start = end;
       }
     }
+  }
+
+  /** Asks for the commits that the store has of a turn's rows; what is new, or stands elsewhere there, is left for later. */
+  async *#recognise(turn: Turn | undefined, rows: readonly Row[]): CommitSteps {
+    for (let start = 0; start < rows.length;) {
+      const end = this.#chunkEnd(rows, start);
+      this.#leaf = null;
+      const known = yield* this.#knownCommit(turn, rows, start, end);
+      if (known !== undefined) {
+        this.#commitOf.set(rows[start] as Row, { end: known, commitId: this.#lastCommit, leaf: this.#leaf });
+      }
+      start = known ?? end;
+    }
+  }
+
+  /** Where the commit that the store has of rows from `start` on ends: with all of them, or with fewer. */
+  async *#knownCommit(
+    turn: Turn | undefined,
+    rows: readonly Row[],
+    start: number,
+    end: number,
+  ): AsyncGenerator<CommitStep, number | undefined, Answer> {
+    if (!(yield* this.#segment('replay', turn, rows.slice(start, end), start === 0))) return end;
+    const known = yield* this.#knownEnd(rows, start, end);
+    if (known === undefined) return undefined;
+    return (yield* this.#segment('replay', turn, rows.slice(start, known), start === 0)) ? undefined : known;
   }
 
   /**
@@ -183,11 +234,9 @@ export class ConversationCommits {
     start: number,
     end: number,
   ): AsyncGenerator<CommitStep, number, Answer> {
-    const rows = all.slice(start, end);
-    if (!(yield* this.#segment('replay', turn, rows, start === 0))) return end;
-    const known = yield* this.#knownEnd(all, start, end);
-    if (known !== undefined && !(yield* this.#segment('replay', turn, all.slice(start, known), start === 0)))
-      return known;
+    const known = yield* this.#knownCommit(turn, all, start, end);
+    if (known !== undefined) return known;
+    const rows = all.slice(start, end).filter((row) => !this.#recognised.rows.has(row));
     for (let tries = 1; ; tries++) {
       const held = yield* this.#heldRows();
       const there = held ? rows.filter((row) => held.messageOf.has(row)) : [];
@@ -208,9 +257,11 @@ export class ConversationCommits {
   /** Which rows the store has, whatever its commits say; asked once, and again where another import was faster. */
   *#heldRows(): Generator<CommitStep, HeldRows | undefined, Answer> {
     if (this.#held) return this.#held;
-    const answer = yield* this.#step('rows', '', []);
+    const answer = yield* this.#step('rows', '', [], undefined, [], this.#recognised);
     this.#held = 'held' in answer ? answer.held : undefined;
     for (const row of this.#held?.edited.keys() ?? []) {
+      // It has another name from here on.
+      this.#knownEnds.clear();
       if (!this.#edited.has(row)) this.#note('variant', row);
       this.#edited.add(row);
     }
@@ -265,13 +316,18 @@ export class ConversationCommits {
 
   /** How many of the rows the store holds as one commit. */
   *#knownEnd(rows: readonly Row[], start: number, end: number): Generator<CommitStep, number | undefined, Answer> {
-    for (let at = end - 1; at > start; at--) {
-      const answer = yield* this.#step('holds', this.#segmentId(rows.slice(start, at), 0), [
-        { kind: 'conversation.update' },
-      ]);
-      if ('holds' in answer && answer.holds) return at;
+    const first = rows[start] as Row;
+    if (!this.#knownEnds.has(first)) {
+      let at = end - 1;
+      while (at > start && !(yield* this.#holds(rows.slice(start, at)))) at -= 1;
+      this.#knownEnds.set(first, at > start ? at : undefined);
     }
-    return undefined;
+    return this.#knownEnds.get(first);
+  }
+
+  *#holds(rows: readonly Row[]): Generator<CommitStep, boolean, Answer> {
+    const answer = yield* this.#step('holds', this.#segmentId(rows, 0), [{ kind: 'conversation.update' }]);
+    return 'holds' in answer && answer.holds;
   }
 
   #keyOf(row: Row): string {
@@ -467,7 +523,9 @@ export class ConversationCommits {
     }
     if (what.isSummary) this.summaries += 1;
     for (const { message, rows } of built) {
+      if ('receipt' in answer && message.messageId !== undefined) this.#recognised.messageIds.add(message.messageId);
       for (const row of rows) {
+        if ('receipt' in answer) this.#recognised.rows.add(row);
         if (turnId !== null) this.#turnOf.set(row, turnId);
         if (message.messageId !== undefined) this.#messageOf.set(row, message.messageId);
       }
@@ -497,6 +555,13 @@ export class ConversationCommits {
     const answer = yield* this.#step('commit', commitId, select, expect);
     if ('refusal' in answer) this.#refuse([leaf], answer.refusal);
   }
+}
+
+/** A commit of a turn's rows that the store has: where they end, and the turn that it made the active leaf. */
+interface RecognisedCommit {
+  readonly end: number;
+  readonly commitId: string;
+  readonly leaf: string | null;
 }
 
 /** Messages that fit one commit, of rows that stand in one turn, or at the root. */
@@ -530,22 +595,4 @@ function appendOf(message: NewMessage, turnId: string | null): Change {
   return callsOf(message.parts).answers.length > 0
     ? { kind: 'message.append', message }
     : { kind: 'message.append', message, turnId };
-}
-
-/** Messages in packs that each fit a commit; there is always one. */
-function packsOf(messages: readonly BuiltMessage[]): readonly (readonly BuiltMessage[])[] {
-  const packs: BuiltMessage[][] = [[]];
-  let bytes = 0;
-  for (const built of messages) {
-    const size = messageBytes(built.message);
-    const pack = packs.at(-1) as BuiltMessage[];
-    if (pack.length > 0 && (bytes + size > PACK_BYTES || pack.length >= PACK_CHANGES)) {
-      packs.push([built]);
-      bytes = size;
-    } else {
-      pack.push(built);
-      bytes += size;
-    }
-  }
-  return packs;
 }

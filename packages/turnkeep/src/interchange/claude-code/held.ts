@@ -16,7 +16,13 @@ export interface HeldRow {
   readonly role: Role;
 }
 
-/** What of a session's rows the store has, wherever they stand there. */
+/** Rows that the store has as its own commits of them, and all messages of these. */
+export interface RecognisedRows {
+  readonly rows: ReadonlySet<Row>;
+  readonly messageIds: ReadonlySet<string>;
+}
+
+/** What of a session's other rows the store has, wherever they stand there. */
 export interface HeldRows {
   readonly messageOf: ReadonlyMap<Row, HeldRow>;
   /** Rows whose id the store knows with other words, by what names them beside: they were edited since. */
@@ -33,12 +39,21 @@ interface StoredRow {
   isFound: boolean;
 }
 
-/** Finds a session's rows among the messages of its conversation: by what names them, and by what they say. */
-export async function heldRows(source: ConversationSource, messages: AsyncIterable<StoredMessage>): Promise<HeldRows> {
+/**
+ * Finds a session's rows among the messages of its conversation: by what names them, and by what they say. What is recognised
+ * is neither looked at nor looked for.
+ */
+export async function heldRows(
+  source: ConversationSource,
+  messages: AsyncIterable<StoredMessage>,
+  recognised: RecognisedRows,
+): Promise<HeldRows> {
   const stored = new StoredRows();
-  for await (const message of messages) stored.add(message);
+  for await (const message of messages) if (!recognised.messageIds.has(message.messageId)) stored.add(message);
   const { conversationId, file, tree } = source;
-  const rows = [...tree.atRoot, ...tree.turns.flatMap(rowsOfTurn)].sort((left, right) => left.index - right.index);
+  const rows = [...tree.atRoot, ...tree.turns.flatMap(rowsOfTurn)]
+    .filter((row) => !recognised.rows.has(row))
+    .sort((left, right) => left.index - right.index);
   const messageOf = new Map<Row, HeldRow>();
   const edited = new Map<Row, string>();
   const rest: { readonly row: Row; readonly digest: string; readonly key: string }[] = [];

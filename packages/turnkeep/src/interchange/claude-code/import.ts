@@ -17,6 +17,7 @@ import type { ConversationSource, ParentSession } from './conversation.ts';
 import { assertSource, IMPORT_CHECKS, PLAN_CHECKS } from './given.ts';
 import type { ImportOptions, PlanOptions } from './given.ts';
 import { heldRows } from './held.ts';
+import type { HeldRows, RecognisedRows } from './held.ts';
 import { isBookkeeping } from './row.ts';
 import { readSessionFile, SourceChanged } from './session-file.ts';
 import type { SessionFile } from './session-file.ts';
@@ -108,10 +109,21 @@ async function answerOf(
     case 'holds':
       return { holds: await holdsCommit(target, step.commit) };
     case 'rows':
-      return { held: target.messages && (await heldRows(source, target.messages(source.conversationId))) };
+      return { held: await heldOf(target, source, step.recognised ?? NOTHING) };
     default:
       return { holds: true };
   }
+}
+
+const NOTHING: RecognisedRows = { rows: new Set(), messageIds: new Set() };
+
+async function heldOf(
+  target: ImportTarget,
+  source: ConversationSource,
+  recognised: RecognisedRows,
+): Promise<HeldRows | undefined> {
+  const messages = target.messages?.(source.conversationId, recognised.messageIds);
+  return messages && heldRows(source, messages, recognised);
 }
 
 /** A conversation at work. */
