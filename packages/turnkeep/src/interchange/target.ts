@@ -36,12 +36,22 @@ export type Outcome = { readonly receipt: SeenReceipt } | { readonly refusal: Tu
 
 const MAX_REREADS = 16;
 
+interface SendOptions {
+  readonly signal: AbortSignal | undefined;
+  readonly mustBeNext?: boolean;
+}
+
 /**
  * Sends a commit. Its expectations say what the plan knows; where the conversation has moved on since (the reader went
  * on with it, another import is at work) it is sent again with what the store says, since an import adds and never
- * replaces. Refusals that another try cannot change are answered; the others are thrown.
+ * replaces. Refusals that another try cannot change are answered; the others are thrown. A commit that has to be the next
+ * one (`mustBeNext`) is not sent again at another graph revision: that it moved is answered.
  */
-export async function send(target: ImportTarget, commit: Commit, signal?: AbortSignal): Promise<Outcome> {
+export async function send(
+  target: ImportTarget,
+  commit: Commit,
+  { signal, mustBeNext = false }: SendOptions,
+): Promise<Outcome> {
   let asked = commit;
   for (let reread = 0; ; reread++) {
     assertGoesOn(signal);
@@ -49,6 +59,8 @@ export async function send(target: ImportTarget, commit: Commit, signal?: AbortS
       return { receipt: await target.commit(asked) };
     } catch (error) {
       if (!isTurnkeepError(error)) throw error;
+      if (mustBeNext && isTurnkeepError(error, 'conflict') && error.details.field === 'graphRevision')
+        return { refusal: error };
       const next = reread < MAX_REREADS ? expecting(asked, error) : undefined;
       if (!next) return refusalOf(error);
       asked = next;

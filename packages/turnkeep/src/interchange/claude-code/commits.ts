@@ -12,7 +12,7 @@ import type { ConversationSource } from './conversation.ts';
 import type { HeldRows, RecognisedRows } from './held.ts';
 import { messagesOf, TOOL } from './message.ts';
 import type { BuiltMessage } from './message.ts';
-import { packsOf } from './packs.ts';
+import { chunkEnd, packsOf } from './packs.ts';
 import { summaryText } from './row.ts';
 import type { Row } from './row.ts';
 import { loadRow } from './session-file.ts';
@@ -21,11 +21,11 @@ import { anchorRow, rowsOfTurn } from './turns.ts';
 import type { Turn } from './turns.ts';
 
 /**
- * What is asked of the store: to make a commit (`commit`), the receipt of one that it has (`replay`), whether it holds one
+ * What is asked of the store: to make a commit (`commit`; `next`, unless the graph revision is another one), the receipt of one that it has (`replay`), whether it holds one
  * (`holds`), which rows it has (`rows`); or nothing: what it has already is to be counted (`counts`).
  */
 export interface CommitStep {
-  readonly ask: 'commit' | 'replay' | 'holds' | 'rows' | 'counts';
+  readonly ask: 'commit' | 'next' | 'replay' | 'holds' | 'rows' | 'counts';
   readonly commit: Commit;
   readonly messages: readonly NewMessage[];
   readonly rows: readonly Row[];
@@ -37,12 +37,6 @@ export interface CommitStep {
 export type Answer = Outcome | { readonly holds: boolean } | { readonly held: HeldRows | undefined };
 
 export type CommitSteps = AsyncGenerator<CommitStep, void, Answer>;
-
-/** A commit's rows: soft where a unit ends, hard anywhere. */
-const SOFT_BYTES = 6_291_456;
-const HARD_BYTES = 12_582_912;
-const SOFT_ROWS = 300;
-const HARD_ROWS = 600;
 
 /** Refusals that say: the store has these rows otherwise, since the file has grown or changed. */
 const GROWN: readonly ErrorCode[] = ['turn_exists', 'message_conflict', 'commit_id_reused'];
@@ -148,6 +142,7 @@ export class ConversationCommits {
         if (!replayed) this.#hasNews = true;
       }
     }
+    this.#revision = movedTo(answer) ?? this.#revision;
     return answer;
   }
 
@@ -180,7 +175,7 @@ export class ConversationCommits {
   /** Rows of one turn, or of the root, in the order of the file, in as many commits as they need. */
   async *#rows(turn: Turn | undefined, rows: readonly Row[]): CommitSteps {
     for (let start = 0; start < rows.length;) {
-      const end = this.#chunkEnd(rows, start);
+      const end = chunkEnd(rows, start, this.#source.tree);
       const first = rows[start] as Row;
       const recognised = this.#commitOf.get(first);
       if (recognised) {
@@ -190,7 +185,7 @@ export class ConversationCommits {
       } else if (this.#recognised.rows.has(first)) start += 1;
       else if (this.#isKnown) start = yield* this.#knownChunk(turn, rows, start, end);
       else {
-        const grown = yield* this.#segment('commit', turn, rows.slice(start, end), start === 0);
+        const grown = yield* this.#segment('next', turn, rows.slice(start, end), start === 0);
         // Another import is at work.
         if (grown) this.#isKnown = true;
         else start = end;
@@ -201,7 +196,7 @@ export class ConversationCommits {
   /** Asks for the commits that the store has of a turn's rows; what is new, or stands elsewhere there, is left for later. */
   async *#recognise(turn: Turn | undefined, rows: readonly Row[]): CommitSteps {
     for (let start = 0; start < rows.length;) {
-      const end = this.#chunkEnd(rows, start);
+      const end = chunkEnd(rows, start, this.#source.tree);
       this.#leaf = null;
       const known = yield* this.#knownCommit(turn, rows, start, end);
       if (known !== undefined) {
@@ -243,7 +238,8 @@ export class ConversationCommits {
       yield* this.#countHeld(turn, there);
       const fresh = held ? rows.filter((row) => !held.messageOf.has(row)) : rows;
       if (fresh.length === 0) return end;
-      const refused = yield* this.#segment('commit', turn, fresh, start === 0 && there.length === 0);
+      const ask = held && tries < MAX_TRIES ? 'next' : 'commit';
+      const refused = yield* this.#segment(ask, turn, fresh, start === 0 && there.length === 0);
       if (!refused || refused === 'absent') return end;
       if (!held || tries === MAX_TRIES) {
         this.#refuse(fresh, refused);
@@ -298,22 +294,6 @@ export class ConversationCommits {
     this.refused.push({ conversationId, lines: rows.map((row) => row.line), code, message });
   }
 
-  /** Where a commit's rows end. It follows from the rows before alone, so that a file that grows keeps its commits. */
-  #chunkEnd(rows: readonly Row[], start: number): number {
-    const { unitOf } = this.#source.tree;
-    let bytes = 0;
-    for (let at = start; at < rows.length; at++) {
-      const row = rows[at] as Row;
-      const count = at - start;
-      const isNewUnit = unitOf.get(row) !== unitOf.get(rows[at - 1] as Row);
-      const isFull = bytes + row.bytes > HARD_BYTES || count >= HARD_ROWS;
-      const isFullEnough = isNewUnit && (bytes + row.bytes > SOFT_BYTES || count >= SOFT_ROWS);
-      if (count > 0 && (isFull || isFullEnough)) return at;
-      bytes += row.bytes;
-    }
-    return rows.length;
-  }
-
   /** How many of the rows the store holds as one commit. */
   *#knownEnd(rows: readonly Row[], start: number, end: number): Generator<CommitStep, number | undefined, Answer> {
     const first = rows[start] as Row;
@@ -340,7 +320,7 @@ export class ConversationCommits {
 
   /** Commits rows as one turn. Answers the refusal where the store seems to have them otherwise. */
   async *#segment(
-    ask: 'commit' | 'replay',
+    ask: 'commit' | 'next' | 'replay',
     turn: Turn | undefined,
     rows: readonly Row[],
     isStart: boolean,
@@ -353,7 +333,7 @@ export class ConversationCommits {
       const answer = yield* this.#commitPack(number === 0 ? ask : 'commit', pack);
       if (number === 0 && ask === 'replay' && !('receipt' in answer)) return 'absent';
       if (!('refusal' in answer)) continue;
-      if (number === 0 && isRefused(answer, GROWN)) return answer.refusal;
+      if (number === 0 && (isRefused(answer, GROWN) || movedTo(answer) !== undefined)) return answer.refusal;
       if (this.#parts(answer.refusal, built)) {
         messages = this.#messagesOf(loaded);
         packs = packsOf(messages);
@@ -419,7 +399,7 @@ export class ConversationCommits {
     return loaded.sort((left, right) => (rank.get(left.row) ?? 0) - (rank.get(right.row) ?? 0));
   }
 
-  *#commitPack(ask: 'commit' | 'replay', pack: Pack): Generator<CommitStep, Answer, Answer> {
+  *#commitPack(ask: 'commit' | 'next' | 'replay', pack: Pack): Generator<CommitStep, Answer, Answer> {
     const { turn, rows, built, number, isStart } = pack;
     const isLate =
       turn !== undefined && !isStart && built.every(({ message }) => callsOf(message.parts).answers.length > 0);
@@ -446,12 +426,12 @@ export class ConversationCommits {
       if ('receipt' in answer) this.#leaf = leaf;
     }
     if (turn === undefined && isRefused(answer, ['no_turn'])) return yield* this.#commitAtLeaf(pack);
-    if (summary && isRefused(answer, UNCOVERED)) {
+    if (summary && isRefused(answer, UNCOVERED) && movedTo(answer) === undefined) {
       answer = yield* this.#step(ask, commitId, [...record, ...appends], this.#expectOf(parent, false), built);
       const row = turn?.covering?.summary;
       if ('receipt' in answer && row) this.#note('summary_without_prefix', row);
     }
-    if ('receipt' in answer || ask === 'commit') {
+    if ('receipt' in answer || ask !== 'replay') {
       this.#learn(answer, turn, turnId, built, {
         isRecord: record.length > 0,
         isSummary: summary !== undefined,
@@ -588,6 +568,13 @@ interface Made {
 
 function isRefused(answer: Answer, codes: readonly ErrorCode[]): boolean {
   return 'refusal' in answer && codes.includes(answer.refusal.code);
+}
+
+/** The graph revision at which the conversation stands, where a commit was not the next one. */
+function movedTo(answer: Answer): number | undefined {
+  if (!('refusal' in answer) || !isTurnkeepError(answer.refusal, 'conflict')) return undefined;
+  const { field, actual } = answer.refusal.details;
+  return field === 'graphRevision' ? (actual as number) : undefined;
 }
 
 /** A result finds its turn by its call. */

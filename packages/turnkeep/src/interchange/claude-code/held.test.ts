@@ -115,3 +115,23 @@ describe('a file that says a session otherwise than the store', () => {
     expect(await target.rows(id)).toEqual(before);
   });
 });
+
+test('two stages of a file in which a later row moves earlier ones are one session, also imported at the same time', async () => {
+  const rows = [
+    write.user(0, 5, 'the last row is its parent'),
+    write.user(1, 0, 'one'),
+    { type: 'custom-title', customTitle: 'Title', sessionId: SESSION },
+    write.system(3, 2, 'local_command', {}),
+    write.user(4, 3, 'two'),
+    write.user(5, 4, 'three'),
+  ];
+  for (let first = 1; first <= rows.length; first++) {
+    for (let second = first; second <= rows.length; second++) {
+      const target = new MemoryTarget();
+      const ends = [first, second, rows.length];
+      const all = await Promise.all(ends.map((end) => importRows(rows.slice(0, end), target)));
+      expect(all.flatMap(({ report }) => report.refused)).toEqual([]);
+      expect(await target.rows(all[2]?.id ?? '')).toEqual(sorted(rows));
+    }
+  }
+});

@@ -52,11 +52,12 @@ export async function* planClaudeCode(
     const steps = run.stepsOf(conversation, commits.steps(undefined));
     for (let next = await steps.next(); !next.done;) {
       const { ask, commit, rows, messages } = next.value;
-      if (ask === 'commit') {
+      const isCommit = ask === 'commit' || ask === 'next';
+      if (isCommit) {
         account.add(messages, false);
         yield { file: conversation.file.source.name, commit, lines: rows.map((row) => row.line) };
       }
-      next = await steps.next(ask === 'commit' ? store.answer(commit) : { holds: false });
+      next = await steps.next(isCommit ? store.answer(commit) : { holds: false });
     }
   }
   return run.report();
@@ -103,7 +104,8 @@ async function answerOf(
   assertGoesOn(signal);
   switch (step.ask) {
     case 'commit':
-      return send(target, step.commit, signal);
+    case 'next':
+      return send(target, step.commit, { signal, mustBeNext: step.ask === 'next' });
     case 'replay':
       return replayOf(target, step.commit);
     case 'holds':
