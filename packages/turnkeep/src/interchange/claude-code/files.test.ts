@@ -20,7 +20,8 @@ describe('files', () => {
       expect(whole.conversations).toHaveLength(1);
       const named = await importClaudeCode(new MemoryTarget(), [link, loop, '/dev/null']);
       expect(named.conversations).toHaveLength(1);
-      expect(named.ignored).toEqual([{ file: '/dev/null', reason: 'neither a file nor a folder' }]);
+      const reason = 'neither a file nor a folder: what a pipe gives is imported as a stream';
+      expect(named.ignored).toEqual([{ file: '/dev/null', reason }]);
       expect(named.unread).toEqual([{ file: loop, reason: 'it cannot be read (ELOOP)' }]);
     });
   });

@@ -26,6 +26,9 @@ export interface FoundSessions {
 
 const AGENT = /^agent-(.+)$/;
 
+const LINK = 'a link, which is not followed';
+const ODD = 'neither a file nor a folder: what a pipe gives is imported as a stream';
+
 /**
  * Finds session files at paths, in folders at any depth, and with each session its sub-agents' files: those in its
  * `subagents` folder, and those beside it (an older layout) that name it in their first row.
@@ -39,7 +42,7 @@ export async function findSessions(paths: readonly string[]): Promise<FoundSessi
   for (const path of paths) {
     const { isFolder, files, odd, unread: closed } = await listed(path);
     for (const { path: file, isLink } of odd) {
-      ignored.push({ file, reason: isLink ? 'a link, which is not followed' : 'neither a file nor a folder' });
+      ignored.push({ file, reason: isLink ? LINK : ODD });
     }
     for (const { path: file, error } of closed) unread.push({ file, reason: reasonOf(error) });
     for (const file of files) {
