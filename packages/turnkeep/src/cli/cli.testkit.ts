@@ -21,16 +21,22 @@ const MAIN = join(import.meta.dirname, 'main.js');
  * Starts the compiled program with nothing of this process's environment that it would heed.
  *
  * @param output A file to print to instead of a pipe.
+ * @param uid Who runs it, where that is somebody else.
  */
 export function startCli(
   args: readonly string[],
   env: { readonly [name: string]: string } = {},
   input: 'ignore' | 'pipe' = 'ignore',
   output?: string,
+  uid?: number,
 ): ChildProcess {
   const { PATH = '' } = process.env;
   const stdout = output === undefined ? ('pipe' as const) : openSync(output, 'w');
-  const child = spawn(process.execPath, [MAIN, ...args], { env: { PATH, ...env }, stdio: [input, stdout, 'pipe'] });
+  const child = spawn(process.execPath, [MAIN, ...args], {
+    env: { PATH, ...env },
+    stdio: [input, stdout, 'pipe'],
+    ...(uid === undefined ? {} : { uid }),
+  });
   if (typeof stdout === 'number') closeSync(stdout);
   return child;
 }

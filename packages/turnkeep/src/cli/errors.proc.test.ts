@@ -1,7 +1,8 @@
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { ERRORS } from '../core/errors.ts';
 import type { ErrorCode } from '../core/errors.ts';
 import { openLedger } from '../ledger/open.ts';
@@ -86,6 +87,39 @@ test('what is not there is 3, with the way to what is', async () => {
   expect(JSON.parse(stderr)).toEqual({
     error: { code: 'conversation_not_found', details: { conversationId: 'nobody' }, retry: 'never' },
   });
+});
+
+test('a list that cannot be begun prints nothing, as JSON too', async () => {
+  const store = await storeWith(fillKiln);
+  for (const command of ['tasks', 'interrupts']) {
+    const { code, stdout, stderr } = await cli([command, 'nobody', '--store', store, '--json']);
+    expect({ code, stdout }).toEqual({ code: EXIT.notFound, stdout: '' });
+    expect(JSON.parse(stderr)).toMatchObject({ error: { code: 'conversation_not_found' } });
+  }
+});
+
+/** Somebody who may write nothing of what this process made: root may write whatever it is told. */
+const STRANGER = process.getuid?.() === 0 ? 65_534 : undefined;
+
+test('a journal in which nothing may be written can be read', async () => {
+  const folder = temporaryFolder();
+  const store = `journal:${join(folder, 'store')}`;
+  const ledger = await openLedger(store);
+  await fillKiln(ledger.namespace('default'));
+  await ledger.close();
+  const shut = (mode: string): void => void execFileSync('chmod', ['-R', mode, folder]);
+  shut('a+rX,a-w');
+  onTestFinished(() => shut('u+w'));
+  const run = (...args: readonly string[]) =>
+    endOf(startCli([...args, '--store', store], {}, 'ignore', undefined, STRANGER));
+  expect((await run('ls')).stdout).toContain('Fix the kiln timer');
+  expect((await run('show', 'kiln')).stdout).toContain('Mend the test');
+  expect(await run('verify')).toMatchObject({ code: EXIT.ok, stderr: '' });
+  for (const command of [['maintain'], ['import', import.meta.filename]]) {
+    const { code, stderr } = await run(...command);
+    expect(code).toBe(EXIT.failure);
+    expect(stderr).toContain('[store_unavailable]');
+  }
 });
 
 test('a store that cannot be used is 1, and is left as it is', async () => {
@@ -177,6 +211,23 @@ test('a reader that leaves early is no error', async () => {
   const child = startCli(['show', 'long', '--store', store]);
   child.stdout?.once('data', () => child.stdout?.destroy());
   expect(await endOf(child)).toMatchObject({ code: 0, stderr: '' });
+});
+
+test('who waits for standard input is interrupted at once', async () => {
+  const store = `sqlite:${join(temporaryFolder(), 'store.db')}`;
+  for (const args of [
+    ['import', '-'],
+    ['attachment', 'put', '-'],
+  ]) {
+    const child = startCli([...args, '--store', store], {}, 'pipe');
+    const ended = endOf(child);
+    // Once a pipe's worth of it was taken, it is read.
+    await new Promise((resolve) => child.stdin?.write('\n'.repeat(4_000_000), resolve));
+    child.kill('SIGINT');
+    const { code, stderr } = await ended;
+    expect(code).toBe(EXIT.interrupted);
+    expect(stderr).toMatch(/SIGINT/);
+  }
 });
 
 test('an interruption ends cleanly with 130', async () => {

@@ -34,7 +34,11 @@ for (const [signal, code] of [
 const shell: Shell = {
   out: new Output(process.stdout, process.env),
   progress: new Progress(process.stderr, monotonicNow, isJson),
-  input: () => process.stdin,
+  input: () => {
+    // Nobody waits on for what standard input would have given.
+    stopping.signal.addEventListener('abort', () => process.stdin.destroy(stopping.signal.reason as Error));
+    return process.stdin;
+  },
   env: process.env,
   signal: stopping.signal,
 };

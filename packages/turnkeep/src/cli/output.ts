@@ -78,6 +78,35 @@ export class Output {
   }
 }
 
+const HELD_UNITS = 1_048_576;
+
+/**
+ * A JSON document with one list, whose items come one after the other. Nothing of it is printed before a megabyte of it is
+ * there, or all of it: what fails before leaves no half of a document behind.
+ */
+export class JsonList {
+  readonly #out: Output;
+  #text: string;
+  #separator = '';
+
+  constructor(out: Output, name: string) {
+    this.#out = out;
+    this.#text = `{${jsonText(name)}:[`;
+  }
+
+  async add(item: unknown): Promise<void> {
+    this.#text += this.#separator + jsonText(item);
+    this.#separator = ',';
+    if (this.#text.length < HELD_UNITS) return;
+    await this.#out.write(this.#text);
+    this.#text = '';
+  }
+
+  async end(): Promise<void> {
+    await this.#out.line(`${this.#text}]}`);
+  }
+}
+
 function failureOfWriting(error: NodeJS.ErrnoException): Error {
   return error.code === 'EPIPE' ? new OutputClosed() : new FileFailure('standard output', error);
 }

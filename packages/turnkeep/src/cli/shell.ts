@@ -1,4 +1,5 @@
 import { isTurnkeepError } from '../core/errors.ts';
+import type { TurnkeepError } from '../core/errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Namespace } from '../ledger/namespace.ts';
 import { openLedger } from '../ledger/open.ts';
@@ -31,17 +32,27 @@ type Work<Result> = (namespace: Namespace, ledger: Ledger) => Promise<Result>;
 
 /**
  * Runs `work`, which only reads, on the store that is there already; it is closed whatever happens. A journal that another
- * process writes to is read beside it.
+ * process writes to is read beside it, and so is one where nothing may be written: another user's, or a copy that is mounted.
  */
 export async function readStore<Result>(shell: Shell, options: CommonOptions, work: Work<Result>): Promise<Result> {
   const place = storePlace(options.store, shell.env);
   assertStoreExists(place);
   return withLedger(shell, options, work, () =>
     openAt(place).catch((error: unknown) => {
-      if (!isTurnkeepError(error, 'store_locked')) throw error;
-      return openAt(place, { readOnly: true });
+      const isClosed = isTurnkeepError(error, 'store_locked') || isTurnkeepError(error, 'store_unavailable');
+      if (!isClosed || !place.url.startsWith('journal:')) throw error;
+      return openToRead(place, error);
     }),
   );
+}
+
+/** Opens a store that cannot be opened to write; where it cannot be read either, what kept from writing is told. */
+async function openToRead(place: StorePlace, refusal: TurnkeepError): Promise<Ledger> {
+  try {
+    return await openAt(place, { readOnly: true });
+  } catch (error) {
+    throw isTurnkeepError(error, 'store_unavailable') ? refusal : error;
+  }
 }
 
 /** Runs `work` on the store that is there already. */

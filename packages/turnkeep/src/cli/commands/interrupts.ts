@@ -4,6 +4,7 @@ import { EXIT } from '../exit-codes.ts';
 import type { ExitCode } from '../exit-codes.ts';
 import { usageError } from '../failure.ts';
 import { jsonText } from '../json-text.ts';
+import { JsonList } from '../output.ts';
 import { readStore } from '../shell.ts';
 import type { CommonOptions, Shell } from '../shell.ts';
 import { clip, minuteOf, safeLine } from '../terminal-text.ts';
@@ -23,14 +24,14 @@ export async function runInterrupts(
     throw usageError('--turn', 'its conversation is asked for, too');
   await readStore(shell, options, async (namespace) => {
     let count = 0;
-    if (options.json) await out.write('{"interrupts":[');
+    const list = options.json ? new JsonList(out, 'interrupts') : undefined;
     for await (const interrupt of interruptsOf(namespace, conversationId, options, signal)) {
       signal.throwIfAborted();
-      if (options.json) await out.write((count === 0 ? '' : ',') + jsonText(interrupt));
+      if (list) await list.add(interrupt);
       else await print(shell, interrupt);
       count += 1;
     }
-    if (options.json) await out.line(']}');
+    if (list) await list.end();
     else if (count === 0) await out.line(options.turn === undefined ? 'No open interrupts.' : 'No interrupts.');
     await out.flush();
   });

@@ -4,7 +4,7 @@ import { isOpenTask } from '../../core/read/tasks.ts';
 import type { Namespace } from '../../ledger/namespace.ts';
 import { EXIT } from '../exit-codes.ts';
 import type { ExitCode } from '../exit-codes.ts';
-import { jsonText } from '../json-text.ts';
+import { JsonList } from '../output.ts';
 import type { Colors } from '../output.ts';
 import { readStore } from '../shell.ts';
 import type { CommonOptions, Shell } from '../shell.ts';
@@ -28,14 +28,14 @@ export async function runTasks(
 ): Promise<ExitCode> {
   await readStore(shell, options, async (namespace) => {
     let count = 0;
-    if (options.json) await shell.out.write('{"tasks":[');
+    const list = options.json ? new JsonList(shell.out, 'tasks') : undefined;
     for await (const found of tasksOf(namespace, conversationId, options)) {
       shell.signal.throwIfAborted();
-      if (options.json) await writeJson(shell, found, count === 0);
+      if (list) for (const task of found.tasks) await list.add({ conversationId: found.conversationId, ...task });
       else await print(shell, found);
       count += found.tasks.length;
     }
-    if (options.json) await shell.out.line(']}');
+    if (list) await list.end();
     else if (count === 0) await shell.out.line(options.open ? 'No open tasks.' : 'No tasks.');
     await shell.out.flush();
   });
@@ -57,15 +57,6 @@ async function* tasksOf(
     return;
   }
   for await (const info of namespace.conversations()) yield await read(info.conversationId);
-}
-
-async function writeJson(
-  { out }: Shell,
-  { conversationId, tasks }: ConversationTasks,
-  isFirst: boolean,
-): Promise<void> {
-  const items = tasks.map((task) => jsonText({ conversationId, ...task })).join(',');
-  if (items !== '') await out.write((isFirst ? '' : ',') + items);
 }
 
 const STATUS_COLUMNS = 'awaiting_approval'.length;
