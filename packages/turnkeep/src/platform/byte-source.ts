@@ -91,6 +91,12 @@ export async function listFiles(path: string): Promise<FoundFiles> {
   return { ...found, isFolder: kind.isDirectory(), files: found.files.sort() };
 }
 
+/** The files of a folder, those of its folders left out, sorted; links are no files. */
+export async function filesIn(folder: string): Promise<readonly string[]> {
+  const entries = await readdir(folder, { withFileTypes: true });
+  return entries.flatMap((entry) => (entry.isFile() ? [join(folder, entry.name)] : [])).sort();
+}
+
 interface Found {
   readonly files: string[];
   readonly odd: FoundFiles['odd'][number][];

@@ -1,7 +1,7 @@
-import { basename, dirname, join, resolve, sep } from 'node:path';
+import { basename, dirname, join, normalize, resolve } from 'node:path';
 import type { JsonlOptions } from '../jsonl.ts';
 import { JsonlReader } from '../jsonl.ts';
-import { listFiles, openFile } from '../../platform/byte-source.ts';
+import { filesIn, listFiles, openFile } from '../../platform/byte-source.ts';
 import type { ByteSource, FoundFiles } from '../../platform/byte-source.ts';
 import type { LeftFile } from '../report.ts';
 import { isObject, textOf } from './row.ts';
@@ -39,6 +39,7 @@ export async function findSessions(paths: readonly string[]): Promise<FoundSessi
   const add = (file: string) => found.set(resolve(file), found.get(resolve(file)) ?? sessionPath(file));
   const ignored: LeftFile[] = [];
   const unread: LeftFile[] = [];
+  const agents = new AgentFiles();
   for (const path of paths) {
     const { isFolder, files, odd, unread: closed } = await listed(path);
     for (const { path: file, isLink } of odd) {
@@ -49,7 +50,7 @@ export async function findSessions(paths: readonly string[]): Promise<FoundSessi
       if (isFolder && !file.endsWith('.jsonl')) ignored.push({ file, reason: 'not a session file (.jsonl)' });
       else add(file);
     }
-    if (!isFolder && files.length > 0) for (const file of await agentsOf(path)) add(file);
+    if (!isFolder && files.length > 0) for (const file of await agents.of(path)) add(file);
   }
   return { sessions: await inOrder([...found.values()]), ignored, unread };
 }
@@ -74,17 +75,45 @@ function sessionPath(path: string): SessionPath {
   return { path, stem, agent: AGENT.exec(stem)?.[1] };
 }
 
-/** The sub-agents' files of one session file. */
-async function agentsOf(path: string): Promise<readonly string[]> {
-  const { stem, agent } = sessionPath(path);
-  if (agent !== undefined) return [];
-  const nested = await jsonlFilesIn(join(dirname(path), stem, 'subagents'));
-  const beside = (await jsonlFilesIn(dirname(path))).filter(
-    (file) => dirname(file) === dirname(path) && sessionPath(file).agent !== undefined,
-  );
-  const own: string[] = [];
-  for (const file of beside) if ((await sessionNamedIn(file)) === stem) own.push(file);
-  return [...nested.filter((file) => sessionPath(file).agent !== undefined), ...own];
+/** The sub-agents' files of session files. Where many of a folder are named, it is listed once. */
+class AgentFiles {
+  /** Of each folder, those that lie beside its sessions, by the session that they name. */
+  readonly #beside = new Map<string, Promise<ReadonlyMap<string | undefined, readonly string[]>>>();
+
+  async of(path: string): Promise<readonly string[]> {
+    const { stem, agent } = sessionPath(path);
+    if (agent !== undefined) return [];
+    const folder = dirname(path);
+    const nested = await jsonlFilesIn(join(folder, stem, 'subagents'));
+    const beside = this.#beside.get(folder) ?? besideIn(folder);
+    this.#beside.set(folder, beside);
+    return [...nested.filter(isAgent), ...((await beside).get(stem) ?? [])];
+  }
+}
+
+async function besideIn(folder: string): Promise<ReadonlyMap<string | undefined, readonly string[]>> {
+  const named = new Map<string | undefined, string[]>();
+  for (const file of (await ownFilesIn(folder)).filter(isAgent)) addTo(named, await sessionNamedIn(file), file);
+  return named;
+}
+
+function isAgent(path: string): boolean {
+  return path.endsWith('.jsonl') && sessionPath(path).agent !== undefined;
+}
+
+function addTo<Key, Value>(lists: Map<Key, Value[]>, key: Key, value: Value): void {
+  const list = lists.get(key);
+  if (list) list.push(value);
+  else lists.set(key, [value]);
+}
+
+async function ownFilesIn(folder: string): Promise<readonly string[]> {
+  try {
+    return await filesIn(folder);
+  } catch {
+    // One that may not be listed is not asked for.
+    return [];
+  }
 }
 
 async function jsonlFilesIn(folder: string): Promise<readonly string[]> {
@@ -123,18 +152,24 @@ async function sessionNamedIn(path: string): Promise<string | undefined> {
 async function inOrder(files: readonly SessionPath[]): Promise<readonly SessionPath[]> {
   const sorted = [...files].sort((left, right) => (left.path < right.path ? -1 : 1));
   const sessions = await byLastTime(sorted.filter((file) => file.agent === undefined));
-  const byFolder = new Map(sessions.map((file) => [join(dirname(file.path), file.stem) + sep, file]));
+  const byFolder = new Map(sessions.map((file) => [join(dirname(file.path), file.stem), file]));
   const agentsOfSession = new Map<SessionPath | undefined, SessionPath[]>();
   for (const file of sorted.filter(({ agent }) => agent !== undefined)) {
-    const nested = [...byFolder].find(([folder]) => file.path.startsWith(folder))?.[1];
-    const named = nested ? undefined : await sessionNamedIn(file.path);
-    const session = nested ?? byFolder.get(join(dirname(file.path), named ?? '') + sep);
-    agentsOfSession.set(session, [...(agentsOfSession.get(session) ?? []), file]);
+    const nested = foldersAbove(file.path).find((folder) => byFolder.has(folder));
+    const beside = nested === undefined ? join(dirname(file.path), (await sessionNamedIn(file.path)) ?? '') : nested;
+    addTo(agentsOfSession, byFolder.get(beside), file);
   }
   return [...sessions, undefined].flatMap((session) => [
     ...(session ? [session] : []),
     ...(agentsOfSession.get(session) ?? []),
   ]);
+}
+
+/** The folders that a file lies in, the innermost first. */
+function foldersAbove(path: string): readonly string[] {
+  const folders: string[] = [];
+  for (let folder = dirname(normalize(path)); folder !== folders.at(-1); folder = dirname(folder)) folders.push(folder);
+  return folders;
 }
 
 async function byLastTime(files: readonly SessionPath[]): Promise<readonly SessionPath[]> {
