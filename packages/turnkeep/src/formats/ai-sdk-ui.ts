@@ -23,7 +23,7 @@ import {
   textAt,
 } from './kept.ts';
 import { isObject, present } from './patch.ts';
-import { inputValue, leavesPrivate, reportUnsaid, resultText, standIn, urlOf } from './words.ts';
+import { inputValue, leavesPrivate, reportUnsaid, resultText, resultWords, standIn, urlOf } from './words.ts';
 
 const NAME = 'ai-sdk-ui';
 
@@ -67,11 +67,13 @@ function toolParts(block: JsonObject, type: string): readonly Part[] {
   const called = input === undefined ? bare : { ...bare, input };
   const executed: ToolCallPart = block['providerExecuted'] === true ? { ...called, executedBy: 'provider' } : called;
   const result = resultOf(block, callId, name, state);
+  const { approval } = block;
   const call = marked(executed, NAME, {
     as: type === 'dynamic-tool' ? type : 'tool',
     state,
     own: true,
     input: input !== undefined,
+    ...(isObject(approval) ? { approval } : {}),
   });
   const exact = exactPart(call, block, NAME, (part) =>
     part.type === 'tool_call' ? toolBlock(part, result, QUIET) : undefined,
@@ -84,7 +86,13 @@ function resultOf(block: JsonObject, callId: string, name: string, state: string
   const { output } = block;
   if (state === 'output-available' && output !== undefined) return { ...result, status: 'ok', output };
   if (state === 'output-error') return { ...result, status: 'error', output: textAt(block, 'errorText') ?? '' };
-  return state === 'output-denied' ? { ...result, status: 'denied' } : undefined;
+  if (state !== 'output-denied') return undefined;
+  const { approval } = block;
+  return present<ToolResultPart>({
+    ...result,
+    status: 'denied',
+    output: isObject(approval) ? textAt(approval, 'reason') : undefined,
+  });
 }
 
 function knownPart(block: JsonObject, type: string): Part | undefined {
@@ -141,17 +149,26 @@ function isShownWithCall(result: ToolResultPart, context: RenderContext): boolea
 }
 
 function toolBlock(call: ToolCallPart, result: ToolResultPart | undefined, context: RenderContext): JsonObject {
-  const { as, state, input: hasInput } = keptBy(call, NAME);
+  const { as, state, input: hasInput, approval } = keptBy(call, NAME);
   const type = as === 'tool' ? `tool-${call.name}` : 'dynamic-tool';
   const input = hasInput === false ? undefined : inputValue(call, context);
   const toolName = type === 'dynamic-tool' ? call.name : undefined;
   const said = { type, toolName, toolCallId: call.callId, state: state ?? 'input-available', input };
-  if (!result) return present(said);
-  if (result.status === 'denied' && result.output === undefined && !result.content?.length)
-    return present({ ...said, state: state ?? 'output-denied' });
+  if (!result) return present({ ...said, approval });
+  if (result.status === 'denied')
+    return present({ ...said, state: 'output-denied', approval: denial(call, approval, resultWords(result, context)) });
+  // What was asked has been answered, since the tool ran.
+  const allowed = isObject(approval) ? { ...approval, approved: true } : undefined;
   if (result.status !== 'ok')
-    return present({ ...said, state: 'output-error', errorText: resultText(result, context) });
-  return present({ ...said, state: 'output-available', output: result.output ?? resultText(result, context) });
+    return present({ ...said, state: 'output-error', errorText: resultText(result, context), approval: allowed });
+  const output = result.output ?? resultText(result, context);
+  return present({ ...said, state: 'output-available', output, approval: allowed });
+}
+
+/** How a call was denied. Whoever shows it wants an id of what was asked; where nobody kept one, the call's is as good. */
+function denial(call: ToolCallPart, asked: Json | undefined, reason: string): JsonObject {
+  const { reason: _former, ...kept } = isObject(asked) ? asked : { id: call.callId };
+  return { ...kept, approved: false, ...(reason === '' ? {} : { reason }) };
 }
 
 function blockOf(part: Part, context: RenderContext): JsonObject | undefined {
@@ -168,12 +185,12 @@ function blockOf(part: Part, context: RenderContext): JsonObject | undefined {
     case 'source':
       if (part.url !== undefined)
         return present({ type: 'source-url', sourceId: part.sourceId, url: part.url, title: part.title });
-      return present({
+      return {
         type: 'source-document',
         sourceId: part.sourceId,
-        mediaType: part.mediaType,
-        title: part.title,
-      });
+        mediaType: part.mediaType ?? 'application/octet-stream',
+        title: part.title ?? part.sourceId,
+      };
     case 'data':
       return present({ type: `data-${part.name}`, id: part.id, data: part.data });
     default:

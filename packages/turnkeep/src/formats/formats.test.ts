@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { isTurnkeepError } from '../core/errors.ts';
 import type { JsonObject } from '../core/json.ts';
-import type { MessageContent } from '../core/message.ts';
+import type { MessageContent, ToolResultPart } from '../core/message.ts';
 import { newMessage } from '../core/shapes.ts';
 import { aiSdk, aiSdkUi, anthropic, FORMATS, openaiChat, openaiResponses } from './index.ts';
 import type { RenderOptions } from './index.ts';
@@ -352,6 +352,34 @@ describe('crossing from one provider to another', () => {
       { role: 'tool', content: [{ output: { type: 'execution-denied', reason: 'too much' } }] },
     ]);
     expect(aiSdk.parse(messages)).toMatchObject([{ parts: [{ status: 'denied', output: 'too much' }] }]);
+  });
+
+  test('a screen shows why a call was denied, and what it shows is read as words', () => {
+    const asked = { toolCallId: 'd', type: 'tool-look', input: {} };
+    const approval = { id: 'p', approved: false, reason: 'too much' };
+    const native = { id: 'm', role: 'assistant', parts: [{ ...asked, state: 'output-denied', approval }] };
+    const read = aiSdkUi.parse([native]);
+    expect(read).toMatchObject([{ parts: [{ type: 'tool_call' }, { status: 'denied', output: 'too much' }] }]);
+    expect(aiSdkUi.render(read)).toEqual({ messages: [native], leftOut: [] });
+    const { messages } = openaiResponses.render(read);
+    expect(messages[1]).toEqual({ type: 'function_call_output', call_id: 'd', output: '[denied] too much' });
+  });
+
+  test('what was asked before a tool ran has its answer where the result is shown', () => {
+    const shown = (approval: JsonObject | undefined, says: Pick<ToolResultPart, 'status' | 'output'>) => {
+      const asked = { toolCallId: 'd', type: 'tool-look', input: {}, ...(approval ? { approval } : {}) };
+      const state = approval ? 'approval-requested' : 'input-available';
+      const read = aiSdkUi.parse([{ id: 'm', role: 'assistant', parts: [{ ...asked, state }] }]);
+      const answer: MessageContent = { role: 'tool', parts: [{ type: 'tool_result', callId: 'd', ...says }] };
+      const [message] = aiSdkUi.render([...read, answer]).messages;
+      return (message?.['parts'] as readonly JsonObject[])[0]?.['approval'];
+    };
+    expect(shown({ id: 'p' }, { status: 'ok', output: 1 })).toEqual({ id: 'p', approved: true });
+    expect(shown({ id: 'p' }, { status: 'error', output: 'x' })).toEqual({ id: 'p', approved: true });
+    expect(shown({ id: 'p' }, { status: 'denied', output: 'no' })).toEqual({ id: 'p', approved: false, reason: 'no' });
+    expect(shown({ id: 'p' }, { status: 'denied' })).toEqual({ id: 'p', approved: false });
+    expect(shown(undefined, { status: 'denied', output: 'no' })).toEqual({ id: 'd', approved: false, reason: 'no' });
+    expect(shown(undefined, { status: 'ok', output: 1 })).toBeUndefined();
   });
 
   test('a file goes where it can, by its URL, its bytes or its name', () => {

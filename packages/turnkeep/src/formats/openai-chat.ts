@@ -25,6 +25,7 @@ import {
 } from './kept.ts';
 import { isObject, present } from './patch.ts';
 import {
+  asWords,
   inputFrom,
   inputText,
   leavesPrivate,
@@ -193,8 +194,9 @@ function toolNative(result: ToolResultPart, message: MessageContent, context: Re
 function dialogueNative(message: MessageContent, rest: readonly Part[], context: RenderContext): readonly JsonObject[] {
   const role = message.role === 'tool' ? 'user' : message.role;
   const isList = keptOf(message, NAME)['content'] === 'list';
-  const refusals = isList ? [] : rest.filter((part) => part.type === 'refusal');
-  const said = isList ? rest : rest.filter((part) => part.type !== 'refusal');
+  const words = role === 'assistant' ? rest : rest.map(asWords);
+  const refusals = isList ? [] : words.filter((part) => part.type === 'refusal');
+  const said = isList ? words : words.filter((part) => part.type !== 'refusal');
   const blocks = said.flatMap((part) => blocksFor(part, role, context));
   const toolCalls = message.parts.flatMap((part) => callsFor(part, message, context));
   const native: Record<string, Json> = { role };

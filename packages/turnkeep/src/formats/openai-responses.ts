@@ -27,6 +27,7 @@ import {
 } from './kept.ts';
 import { isObject, patchOf, present } from './patch.ts';
 import {
+  asWords,
   inputFrom,
   inputText,
   leavesPrivate,
@@ -283,7 +284,7 @@ function itemOf(part: Part, context: RenderContext = QUIET): JsonObject | undefi
   const base = { type: as ?? PLAIN_OUTPUT, call_id: part.callId };
   if (as !== undefined && as !== PLAIN_OUTPUT && as !== 'custom_tool_call_output')
     return present({ ...base, output: part.output });
-  const blocks = part.content?.map((inner) => inputBlock(inner, context));
+  const blocks = part.content?.map((inner) => inputBlock(asWords(inner), context));
   const output = blocks?.every((block) => block !== undefined) ? blocks : resultText(part, context);
   reportStatus(part, output, context);
   return { ...base, output };
@@ -325,7 +326,7 @@ function dialogueItems(message: MessageContent, parts: readonly Part[], context:
     });
     return texts.map((content) => messageExactly(present({ role, content, phase }), message, NAME));
   }
-  const blocks = said.map((part) => blockIn(part, role, context));
+  const blocks = said.map((part) => blockIn(asWords(part), role, context));
   const [only] = blocks;
   const isText = blocks.length === 1 && only?.['type'] === 'input_text' && Object.keys(only).length === 2;
   return [messageExactly({ role, content: isText ? only['text'] : blocks }, message, NAME)];

@@ -86,6 +86,13 @@ function wordsOf(part: Part, context: RenderContext): string {
   return part.text;
 }
 
+/** A refusal as text, for places in which nobody but a model refuses. */
+export function asWords(part: Part): Part {
+  if (part.type !== 'refusal') return part;
+  const { text, providerMetadata } = part;
+  return providerMetadata ? { type: 'text', text, providerMetadata } : { type: 'text', text };
+}
+
 /** A line of text in the place of what a format has no words for; it is reported. */
 export function standIn(part: Part, context: RenderContext): string {
   context.leave(part.type === 'opaque' ? part.kind : part.type, 'stand_in');
