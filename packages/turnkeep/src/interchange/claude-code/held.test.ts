@@ -135,3 +135,21 @@ test('two stages of a file in which a later row moves earlier ones are one sessi
     }
   }
 });
+
+test('a branch that grows while another one stands later in the file is the active one, and stays so', async () => {
+  const rows = [
+    write.user(1, null, 'one'),
+    write.says(2, 1, 'm1', 'two'),
+    write.user(3, 2, 'three'),
+    write.says(4, 3, 'm2', 'four'),
+    write.user(5, 2, 'three, asked again'),
+    write.says(6, 5, 'm3', 'five'),
+    write.says(7, 4, 'm4', 'four goes on'),
+  ];
+  const { target, id } = await importRows(rows.slice(0, 6));
+  await importRows(rows, target);
+  expect((await target.path(id)).map(inShort).at(-1)).toBe('assistant: four goes on');
+  const before = await target.backend.feed('imports', 0, 1e6);
+  await importRows(rows, target);
+  expect(await target.backend.feed('imports', 0, 1e6)).toEqual(before);
+});
