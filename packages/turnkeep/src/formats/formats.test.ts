@@ -371,8 +371,10 @@ describe('crossing from one provider to another', () => {
       const state = approval ? 'approval-requested' : 'input-available';
       const read = aiSdkUi.parse([{ id: 'm', role: 'assistant', parts: [{ ...asked, state }] }]);
       const answer: MessageContent = { role: 'tool', parts: [{ type: 'tool_result', callId: 'd', ...says }] };
-      const [message] = aiSdkUi.render([...read, answer]).messages;
-      return (message?.['parts'] as readonly JsonObject[])[0]?.['approval'];
+      const messages = aiSdkUi.render([...read, answer]).messages as readonly {
+        readonly parts: readonly JsonObject[];
+      }[];
+      return messages[0]?.parts[0]?.['approval'];
     };
     expect(shown({ id: 'p' }, { status: 'ok', output: 1 })).toEqual({ id: 'p', approved: true });
     expect(shown({ id: 'p' }, { status: 'error', output: 'x' })).toEqual({ id: 'p', approved: true });

@@ -88,10 +88,10 @@ test('messages on every branch are there to be read, whether one by one or by th
   const fork = Array.from({ length: 40 }, (_, at) => write.user(at + 41, at === 0 ? 3 : at + 40, `again ${at}`));
   const report = await importClaudeCode(namespace, bytesOf(jsonl([...talk, ...fork])));
   const id = report.conversations[0]?.conversationId ?? '';
-  const { messages } = namespaceTarget(namespace);
+  const target = namespaceTarget(namespace);
   const idsBut = async (except: ReadonlySet<string>) => {
     const found: string[] = [];
-    for await (const { messageId } of messages?.(id, except) ?? []) found.push(messageId);
+    for await (const { messageId } of target.messages?.(id, except) ?? []) found.push(messageId);
     return found.sort();
   };
   const all = await idsBut(new Set());

@@ -139,12 +139,13 @@ test('any session file, in any stages, is there once and whole, is found, and ve
         const named = rows.filter((row) => row.includes('"uuid":"'));
         expect(named).toHaveLength(new Set(named).size);
       }
-      if (stages.length === 0)
-        expect(there.flat().filter((row) => !known.has(row)).length).toBeLessThanOrEqual(file.salvaged);
+      // A stage may end within a row that is whole later.
+      const isGrown = stages.length > 0;
+      const others = there.flat().filter((row) => !known.has(row)).length;
+      expect(isGrown || others <= file.salvaged).toBe(true);
 
-      for (const word of new Set(whole.flatMap(saidIn))) {
-        if (!told.has(word)) expect((await namespace.search(word)).hits, word).not.toEqual([]);
-      }
+      for (const word of whole.flatMap(saidIn).filter((one) => !told.has(one)))
+        expect({ word, hits: (await namespace.search(word)).hits }).not.toEqual({ word, hits: [] });
       const before = await versions();
       await imported(lines, isEnded);
       for (const stage of stages) await imported(lines.slice(0, stage));
