@@ -38,7 +38,7 @@ const MAX_REREADS = 16;
 
 interface SendOptions {
   readonly signal: AbortSignal | undefined;
-  readonly mustBeNext?: boolean;
+  readonly mustBeNext?: boolean | undefined;
 }
 
 /**
