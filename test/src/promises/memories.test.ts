@@ -63,7 +63,7 @@ describe.each(BACKENDS)('memories of a namespace, on %s', (backend) => {
     expect(byBoth).toEqual(['drinks green tea', 'has a green car', '緑茶が好き', 'пьёт чай']);
     await refused(memories().search('x', { embed: async () => [[1]] }), 'invalid_value', {
       path: 'options.embed',
-      reason: 'one vector for each text is asked for',
+      reason: 'expected one vector for each text',
     });
   });
 

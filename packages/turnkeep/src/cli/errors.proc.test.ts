@@ -38,9 +38,9 @@ test('docs/cli.md has every command and every exit code', () => {
 test.each([
   [['lss'], "unknown command 'lss' (Did you mean ls?)"],
   [['ls', '--limt', '3'], 'Did you mean --limit?'],
-  [['ls', '--limit', 'many'], '--limit: a whole number from 1 on'],
-  [['ls', '--limit', '0'], '--limit: a whole number from 1 on'],
-  [['ls', '--order', 'size'], '--order: one of activity, created'],
+  [['ls', '--limit', 'many'], '--limit: expected a whole number from 1 on'],
+  [['ls', '--limit', '0'], '--limit: expected a whole number from 1 on'],
+  [['ls', '--order', 'size'], '--order: expected one of activity, created'],
   [['ls', 'extra'], 'too many arguments'],
   [['show'], "missing required argument 'conversation'"],
   [['ls', '--store', 'nosuch:place'], '--store: a store is memory:, sqlite:FILE, journal:DIRECTORY or postgres:'],

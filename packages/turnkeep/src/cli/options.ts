@@ -17,7 +17,7 @@ export function wholeNumber(option: string, least: number): (text: string) => nu
   return (text) => {
     const value = /^\d{1,15}$/.test(text) ? Number(text) : NaN;
     if (value >= least) return value;
-    throw usageError(option, `a whole number from ${least} on is asked for, not ${JSON.stringify(text)}`);
+    throw usageError(option, `expected a whole number from ${least} on, not ${JSON.stringify(text)}`);
   };
 }
 
@@ -26,6 +26,6 @@ export function oneOf<Word extends string>(option: string, words: readonly Word[
   return (text) => {
     const word = words.find((one) => one === text);
     if (word !== undefined) return word;
-    throw usageError(option, `one of ${words.join(', ')} is asked for, not ${JSON.stringify(text)}`);
+    throw usageError(option, `expected one of ${words.join(', ')}, not ${JSON.stringify(text)}`);
   };
 }

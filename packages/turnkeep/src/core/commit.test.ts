@@ -70,7 +70,7 @@ describe('a commit of unknown origin', () => {
     ];
     for (const [change, path, forms] of cases) {
       const place = ['commit.changes[0]', path].filter((step) => step !== '').join('.');
-      const refused = { code: 'invalid_value', path: place, reason: `${forms} is asked for` };
+      const refused = { code: 'invalid_value', path: place, reason: `expected ${forms}` };
       expect(refusal(plain([change]))).toEqual(refused);
     }
   });

@@ -139,7 +139,7 @@ interface ErrorRule {
 
 /** The code table: what each code says and when to try again. `docs/errors.md` is its page. */
 export const ERRORS: { readonly [Code in ErrorCode]: ErrorRule } = {
-  invalid_value: { retry: 'never', says: 'A value does not have the shape that is asked for' },
+  invalid_value: { retry: 'never', says: 'A value does not have the expected shape' },
   limit_exceeded: { retry: 'never', says: 'A value is larger than its limit' },
   expect_required: { retry: 'after_reread', says: 'This change needs an expectation that says what the caller saw' },
   unsupported: { retry: 'never', says: 'This store cannot do that' },

@@ -26,9 +26,9 @@ export function unreadable(path: string, cause: unknown): TurnkeepError<'invalid
 
 /** What is wrong with a value that is to be an object of fields; `undefined` where it is one. */
 export function objectProblem(value: unknown): string | undefined {
-  if (typeof value !== 'object' || value === null) return 'an object is asked for';
-  if (Array.isArray(value)) return 'an object is asked for, not a list';
-  return depthOfPrototypes(value) > 1 ? `an object is asked for, not an instance of ${className(value)}` : undefined;
+  if (typeof value !== 'object' || value === null) return 'expected an object';
+  if (Array.isArray(value)) return 'expected an object, not a list';
+  return depthOfPrototypes(value) > 1 ? `expected an object, not an instance of ${className(value)}` : undefined;
 }
 
 /** Where a copy is at: its path is only written out for an error. */

@@ -14,7 +14,7 @@ import { callsOf, ROLES } from './message.ts';
  * zod's copy of it, which loses own `__proto__` keys. JSON inside is checked beforehand by `parseJson`.
  */
 
-export const json: z.ZodType<Json> = z.custom<Json>((value) => value !== undefined, 'a JSON value is asked for');
+export const json: z.ZodType<Json> = z.custom<Json>((value) => value !== undefined, 'expected a JSON value');
 
 export const id: z.ZodType<string> = z.string().superRefine((value, context) => {
   const problem = idProblem(value);
@@ -126,7 +126,7 @@ const filePart = z.strictObject({
       z.strictObject({ url: z.string() }),
       z.strictObject({ providerFile: z.record(z.string(), z.string()) }),
     ],
-    '{ attachment }, { url } or { providerFile } is asked for',
+    'expected { attachment }, { url } or { providerFile }',
   ),
 });
 

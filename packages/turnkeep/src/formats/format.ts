@@ -107,7 +107,7 @@ export function formatOf(codec: Codec): Format {
 
 function listOf(messages: unknown): readonly JsonObject[] {
   const list = parseJson(messages, 'messages');
-  if (!Array.isArray(list)) throw invalid('messages', 'a list is asked for');
+  if (!Array.isArray(list)) throw invalid('messages', 'expected a list');
   return list.map((native: Json, at) => {
     if (isObject(native)) return native;
     throw invalid(`messages[${at}]`, 'a message is an object');
@@ -115,7 +115,7 @@ function listOf(messages: unknown): readonly JsonObject[] {
 }
 
 function assertMessages(messages: unknown): void {
-  if (!Array.isArray(messages)) throw invalid('messages', 'a list is asked for');
+  if (!Array.isArray(messages)) throw invalid('messages', 'expected a list');
   messages.forEach((message: unknown, at) => assertShape(saidMessage, message, `messages[${at}]`));
   assertJson(messages, 'messages', PART_LEVEL);
 }
@@ -135,11 +135,11 @@ function assertJson(value: unknown, path: string, level: number): void {
 }
 
 function assertOptions(options: unknown): void {
-  if (!isObject(options)) throw invalid('options', 'an object is asked for');
+  if (!isObject(options)) throw invalid('options', 'expected an object');
   for (const [name, value] of Object.entries(options as object)) {
     if (name !== 'attachmentUrl') throw invalid(memberPath('options', name), 'no option is called so');
     if (value !== undefined && typeof value !== 'function')
-      throw invalid('options.attachmentUrl', 'a function is asked for');
+      throw invalid('options.attachmentUrl', 'expected a function');
   }
 }
 

@@ -18,7 +18,7 @@ export function bytesSource(name: string, data: Uint8Array): ByteSource {
 /** Throws `invalid_value` where a stream gives something else than bytes: texts, where it was given an encoding. */
 export function assertBytes(chunk: unknown): asserts chunk is Uint8Array {
   if (isUint8Array(chunk)) return;
-  throw new TurnkeepError('invalid_value', { path: 'source', reason: 'a stream of bytes is asked for' });
+  throw new TurnkeepError('invalid_value', { path: 'source', reason: 'expected a stream of bytes' });
 }
 
 /** Holds a whole stream in memory, since an importer reads its source twice. A file is better opened by its path. */

@@ -63,7 +63,7 @@ function withClockChecked(surroundings: Surroundings): Surroundings {
       if (Number.isSafeInteger(now) && Math.abs(now) <= LAST_MOMENT) return now;
       throw new TurnkeepError('invalid_value', {
         path: 'surroundings.now',
-        reason: 'whole milliseconds are asked for',
+        reason: 'expected whole milliseconds',
       });
     },
   };

@@ -71,5 +71,5 @@ function iterableOf(source: AttachmentSource): AsyncIterable<unknown> | Iterable
 }
 
 function notBytes(): TurnkeepError<'invalid_value'> {
-  return new TurnkeepError('invalid_value', { path: 'source', reason: 'bytes are asked for, as Uint8Array' });
+  return new TurnkeepError('invalid_value', { path: 'source', reason: 'expected bytes, as Uint8Array' });
 }

@@ -13,19 +13,19 @@ export type Checks<Options> = { readonly [Name in keyof Options]-?: Check };
 /** A value that is checked where it is used, with an error of its own. */
 export const anything: Check = () => undefined;
 export const anObject: Check = (value) =>
-  typeof value === 'object' && value !== null ? undefined : 'an object is asked for';
-export const flag: Check = (value) => (typeof value === 'boolean' ? undefined : 'true or false is asked for');
-export const text: Check = (value) => (typeof value === 'string' ? undefined : 'a text is asked for');
-export const list: Check = (value) => (Array.isArray(value) ? undefined : 'a list is asked for');
-export const callback: Check = (value) => (typeof value === 'function' ? undefined : 'a function is asked for');
+  typeof value === 'object' && value !== null ? undefined : 'expected an object';
+export const flag: Check = (value) => (typeof value === 'boolean' ? undefined : 'expected true or false');
+export const text: Check = (value) => (typeof value === 'string' ? undefined : 'expected a text');
+export const list: Check = (value) => (Array.isArray(value) ? undefined : 'expected a list');
+export const callback: Check = (value) => (typeof value === 'function' ? undefined : 'expected a function');
 export const idOrNull: Check = (value) => (value === null ? undefined : idProblem(value));
 export const count: Check = (value) =>
-  Number.isSafeInteger(value) && (value as number) >= 0 ? undefined : 'a whole number from 0 on is asked for';
+  Number.isSafeInteger(value) && (value as number) >= 0 ? undefined : 'expected a whole number from 0 on';
 export const duration: Check = (value) =>
   Number.isSafeInteger(value) && (value as number) >= 1 && (value as number) <= LIMITS.ttlMs
     ? undefined
-    : `whole milliseconds from 1 to ${LIMITS.ttlMs} are asked for`;
-export const abortSignal: Check = (value) => (value instanceof AbortSignal ? undefined : 'an AbortSignal is asked for');
+    : `expected whole milliseconds from 1 to ${LIMITS.ttlMs}`;
+export const abortSignal: Check = (value) => (value instanceof AbortSignal ? undefined : 'expected an AbortSignal');
 
 export function oneOf(...known: readonly string[]): Check {
   return (value) => (known.includes(value as string) ? undefined : `one of ${known.join(', ')}`);

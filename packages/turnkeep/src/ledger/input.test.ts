@@ -31,7 +31,7 @@ test('a store that nobody named is refused, and the error says what a store is',
   for (const store of [undefined, null, 5, true]) {
     // A variable of the environment that is not set, say.
     await expect(openLedger(store as unknown as string)).rejects.toMatchObject({
-      details: { path: 'store', reason: `a URL (${stores}) or an open backend is asked for` },
+      details: { path: 'store', reason: `expected a URL (${stores}) or an open backend` },
     });
   }
   await expect(openLedger('agent.db')).rejects.toMatchObject({

@@ -8,7 +8,7 @@ export function ownList<Item>(value: readonly Item[], path: string): readonly It
   } catch (error) {
     throw unreadable(path, error);
   }
-  throw new TurnkeepError('invalid_value', { path, reason: 'a list is asked for' });
+  throw new TurnkeepError('invalid_value', { path, reason: 'expected a list' });
 }
 
 /** As {@link ownList}, copied through and through: for what is awaited for before it is sent. */

@@ -185,7 +185,7 @@ async function similarities(embed: Embed, query: string, texts: readonly string[
   if (!areVectors(vectors, texts.length + 1)) {
     throw new TurnkeepError('invalid_value', {
       path: 'options.embed',
-      reason: 'one vector for each text is asked for',
+      reason: 'expected one vector for each text',
     });
   }
   const [asked = [], ...rest] = vectors;

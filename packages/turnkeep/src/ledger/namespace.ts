@@ -78,7 +78,7 @@ const LIST: Checks<ListOptions> = {
   participant: text,
   label: text,
   archived: flag,
-  metadata: (value) => (typeof value === 'object' && value !== null ? undefined : 'an object is asked for'),
+  metadata: (value) => (typeof value === 'object' && value !== null ? undefined : 'expected an object'),
   order: oneOf('activity', 'created'),
   includeSubAgents: flag,
   reader: text,

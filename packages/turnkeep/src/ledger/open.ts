@@ -41,7 +41,7 @@ export async function openLedger(store: string | Backend, options: OpenOptions =
   if (typeof store !== 'string' && (typeof store !== 'object' || store === null)) {
     throw new TurnkeepError('invalid_value', {
       path: 'store',
-      reason: `a URL (${STORES}) or an open backend is asked for`,
+      reason: `expected a URL (${STORES}) or an open backend`,
     });
   }
   const backend = typeof store === 'string' ? await openBackend(store, options) : store;

@@ -113,6 +113,6 @@ function daysOf(range: DayRange): { readonly from: number; readonly to: number }
 function dayNumber(day: string, path: string): number {
   const at = /^(\d{4}|[+-]\d{6})-\d{2}-\d{2}$/.test(day) ? Date.parse(day) : Number.NaN;
   if (Number.isNaN(at) || dayText(dayOf(at)) !== day)
-    throw new TurnkeepError('invalid_value', { path, reason: 'a day is asked for, as 2026-11-29' });
+    throw new TurnkeepError('invalid_value', { path, reason: 'expected a day, as 2026-11-29' });
   return dayOf(at);
 }

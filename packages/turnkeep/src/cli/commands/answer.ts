@@ -23,7 +23,7 @@ export async function runAnswer(
   options: AnswerCommandOptions,
 ): Promise<ExitCode> {
   const by = options.by ?? (shell.env['USER'] || shell.env['LOGNAME'] || undefined);
-  if (by === undefined) throw usageError('--by', 'who answers is asked for');
+  if (by === undefined) throw usageError('--by', 'expected a name: who answers');
   const response = options.value ? jsonOf(text) : text;
   const { conversation: conversationId } = options;
   const { answered, stands } = await changeStore(shell, options, async (namespace) => {
@@ -40,7 +40,7 @@ function jsonOf(text: string): Json {
   try {
     return JSON.parse(text) as Json;
   } catch {
-    throw usageError('response', 'with --value, JSON is asked for');
+    throw usageError('response', 'expected JSON, because of --value');
   }
 }
 

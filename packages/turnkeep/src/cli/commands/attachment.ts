@@ -37,7 +37,7 @@ async function* bytesOf(path: string): AsyncGenerator<Uint8Array> {
 export async function runAttachmentGet(shell: Shell, digest: string, options: AttachmentGetOptions): Promise<ExitCode> {
   const { output } = options;
   if (output === undefined && options.json)
-    throw usageError('--json', 'bytes are no JSON: --output FILE is asked for, too');
+    throw usageError('--json', 'bytes are not JSON: name a file with --output FILE');
   if (output === undefined && shell.out.columns !== undefined)
     throw usageError('--output', 'a terminal might obey what bytes say: name a file, or redirect');
   const content = await readStore(shell, options, async (namespace) => {

@@ -20,7 +20,7 @@ export async function runErase(
 ): Promise<ExitCode> {
   const { subject, yes } = options;
   if ((conversationId === undefined) === (subject === undefined))
-    throw usageError('erase', 'one is asked for: a conversation, or --subject with the id of a person');
+    throw usageError('erase', 'expected a conversation, or --subject with the id of a person');
   if (!yes) throw usageError('--yes', 'what is erased cannot come back: say --yes as well');
   if (subject === undefined) await eraseConversation(shell, conversationId ?? '', options);
   else await erasePerson(shell, subject, options);

@@ -21,7 +21,7 @@ export async function runInterrupts(
 ): Promise<ExitCode> {
   const { out, signal } = shell;
   if (options.turn !== undefined && conversationId === undefined)
-    throw usageError('--turn', 'its conversation is asked for, too');
+    throw usageError('--turn', 'expected its conversation as well');
   await readStore(shell, options, async (namespace) => {
     let count = 0;
     const list = options.json ? new JsonList(out, 'interrupts') : undefined;

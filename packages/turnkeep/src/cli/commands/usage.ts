@@ -24,7 +24,7 @@ export async function runUsage(
   const { turn, days, from, to } = options;
   const isByDay = days === true || from !== undefined || to !== undefined;
   if (turn !== undefined && conversationId === undefined)
-    throw usageError('--turn', 'its conversation is asked for, too');
+    throw usageError('--turn', 'expected its conversation as well');
   if (turn !== undefined && isByDay) throw usageError('--turn', 'a turn has a total, no days');
   if (isByDay) await showDays(shell, conversationId, options);
   else await showTotal(shell, conversationId, options);

@@ -16,15 +16,13 @@ import type { Rule } from './rule.ts';
 // An address and its row take about this much: a smaller part is kept in the revision itself.
 const INLINE_LENGTH = 256;
 
-const base64 = z
-  .string()
-  .regex(/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/, 'base64 is asked for');
+const base64 = z.string().regex(/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/, 'expected base64');
 const checkpointPart: z.ZodType<CheckpointPart> = z.union([z.strictObject({ json }), z.strictObject({ base64 })]);
 
 const payload: z.ZodType<{ readonly [part: string]: CheckpointPart }> = z
   .custom<{ readonly [part: string]: CheckpointPart }>(
     (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
-    'parts by name are asked for',
+    'expected parts by name',
   )
   .superRefine((value, context) => {
     const names = Object.keys(value);

@@ -54,7 +54,7 @@ export const commitmentAdd: Rule<'commitment.add'> = {
 // No text is blank by its symbols alone: what is only white space would fit every commitment.
 const selector: z.ZodType<CommitmentSelector> = z.union(
   [z.strictObject({ commitmentId: id }), z.strictObject({ matching: meaningfulText })],
-  '{ commitmentId } or { matching } is asked for',
+  'expected { commitmentId } or { matching }',
 );
 
 /** Fulfils one commitment by id, or every open one whose content contains the text. */

@@ -53,7 +53,7 @@ export const turnSubmit: Rule<'turn.submit'> = {
     })
     .refine(
       (change) => (change.prompt === undefined) !== (change.samePromptAs === undefined),
-      'either prompt or samePromptAs is asked for',
+      'expected either prompt or samePromptAs',
     )
     .refine(
       (change) => change.samePromptAs === undefined || OF_A_NEW_PROMPT.every((field) => change[field] === undefined),

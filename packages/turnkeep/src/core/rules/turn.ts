@@ -23,7 +23,7 @@ import { hasStarted, isBusy, isLegalAdvance, isTerminal } from './turn-states.ts
 /** A turn or a message to stand under. */
 export const parent: z.ZodType<Parent> = z.union(
   [z.null(), z.strictObject({ turnId: id }), z.strictObject({ messageId: id })],
-  '{ turnId }, { messageId } or null is asked for',
+  'expected { turnId }, { messageId } or null',
 );
 
 /** Naming a parent says that the caller saw the tree: it must say which one. */

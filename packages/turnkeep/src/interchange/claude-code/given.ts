@@ -18,7 +18,7 @@ export const IMPORT_CHECKS: Checks<ImportOptions> = { ...JSONL_CHECKS, onProgres
 export const PLAN_CHECKS: Checks<PlanOptions> = { ...JSONL_CHECKS, namespace: anything };
 
 const filePath: Check = (value) =>
-  typeof value === 'string' && value !== '' && !value.includes('\0') ? undefined : 'a path is asked for';
+  typeof value === 'string' && value !== '' && !value.includes('\0') ? undefined : 'expected a path';
 
 /** Throws `invalid_value` unless it is a list of paths or a stream: a single path, say, where the caller has no types. */
 export function assertSource(source: unknown): void {
@@ -27,6 +27,6 @@ export function assertSource(source: unknown): void {
     return;
   }
   if (typeof source === 'object' && source !== null && Symbol.asyncIterator in source) return;
-  const reason = 'a list of paths or a stream of bytes is asked for';
+  const reason = 'expected a list of paths or a stream of bytes';
   throw new TurnkeepError('invalid_value', { path: 'source', reason });
 }

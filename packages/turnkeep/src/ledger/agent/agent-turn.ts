@@ -197,7 +197,7 @@ export class AgentTurn {
 
   /** Passes parts through and drafts each. */
   async *stream(parts: AsyncIterable<Part>): AsyncGenerator<Part> {
-    assertIterable(parts, 'parts', 'parts one after another are asked for');
+    assertIterable(parts, 'parts', 'expected parts one after another');
     for await (const one of parts) {
       this.draft([one]);
       yield one;

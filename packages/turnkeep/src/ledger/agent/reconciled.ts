@@ -13,6 +13,6 @@ export function assertReconciled(key: string, answer: unknown): void {
     const known = answer.done === true ? ['done', 'result'] : ['done'];
     if (typeof answer.done === 'boolean' && Object.keys(answer).every((name) => known.includes(name))) return;
   }
-  const reason = '{ done: true, result? } or { done: false } is asked for';
+  const reason = 'expected { done: true, result? } or { done: false }';
   throw new TurnkeepError('invalid_value', { path: `reconcile of step ${key}`, reason });
 }

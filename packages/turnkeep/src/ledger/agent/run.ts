@@ -155,5 +155,5 @@ export function assertTtl(ttlMs: number | undefined): void {
     });
   }
   if (ttlMs === undefined || (Number.isFinite(ttlMs) && ttlMs > 0)) return;
-  throw new TurnkeepError('invalid_value', { path: 'options.ttlMs', reason: 'milliseconds above 0 are asked for' });
+  throw new TurnkeepError('invalid_value', { path: 'options.ttlMs', reason: 'expected milliseconds above 0' });
 }

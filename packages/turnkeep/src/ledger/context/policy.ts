@@ -116,15 +116,13 @@ const POLICY: Checks<ContextPolicy> = {
   attachmentUrl: callback,
   leaf: idOrNull,
   counter: (value) =>
-    typeof (value as Partial<TokenCounter> | null)?.count === 'function'
-      ? undefined
-      : 'an object with count is asked for',
+    typeof (value as Partial<TokenCounter> | null)?.count === 'function' ? undefined : 'expected an object with count',
 };
 
 function memoriesFound(value: unknown): string | undefined {
   const isMemory = (one: Partial<ContextMemory> | null | undefined) =>
     typeof one?.memoryId === 'string' && typeof one.text === 'string';
-  return Array.isArray(value) && value.every(isMemory) ? undefined : 'a list of memoryId and text is asked for';
+  return Array.isArray(value) && value.every(isMemory) ? undefined : 'expected a list of memoryId and text';
 }
 
 /** Checks a policy and fills in what it leaves open; `invalid_value` with the path of the fault. */
