@@ -134,6 +134,13 @@ export class Recorder extends Around {
   protected override sending(statements: readonly Statement[]): void {
     this.flushes.push(statements);
   }
+
+  /** How many round trips some work takes. */
+  async trips(work: () => Promise<unknown>): Promise<number> {
+    const before = this.flushes.length;
+    await work();
+    return this.flushes.length - before;
+  }
 }
 
 export function ledgerOver(backend: PostgresBackend): Ledger {

@@ -23,12 +23,6 @@ const append = (messageId: string, text: string) => ({
   message: { messageId, role: 'user', parts: parts(text) },
 });
 
-async function trips(work: () => Promise<unknown>): Promise<number> {
-  const before = recorder.flushes.length;
-  await work();
-  return recorder.flushes.length - before;
-}
-
 describe('what a process keeps of a conversation', () => {
   it('is checked before it is written on: what others did meanwhile is seen', async () => {
     await ours.commit(turn('c', 'first'));
@@ -46,7 +40,7 @@ describe('what a process keeps of a conversation', () => {
     const taken: number[] = [];
     for (let at = 0; at < 6; at++) {
       await theirs.commit(turn('c', `theirs ${at}`));
-      taken.push(await trips(() => ours.commit(turn('c', `ours ${at}`))));
+      taken.push(await recorder.trips(() => ours.commit(turn('c', `ours ${at}`))));
     }
     expect(taken).toEqual([4, 3, 3, 3, 3, 3]);
     expect(await versionOf(ours, 'c')).toBe(13);
@@ -59,7 +53,7 @@ describe('what a process keeps of a conversation', () => {
     await theirs.commit(turn('c', 'more'));
     // A process that came later keeps the conversation, and has never seen those ids.
     await ours.commit(turn('c', 'and more'));
-    expect(await trips(() => ours.commit(turn('c', 'quick')))).toBe(1);
+    expect(await recorder.trips(() => ours.commit(turn('c', 'quick')))).toBe(1);
     const again = envelope('c', [{ kind: 'turn.record', turnId: 't', origin: 'test' }]);
     await expect(ours.commit(again)).rejects.toMatchObject({ code: 'turn_exists' });
     const other = envelope('c', [{ kind: 'turn.record', origin: 'test' }, append('m', 'other words')]);

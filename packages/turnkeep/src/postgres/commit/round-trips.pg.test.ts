@@ -29,9 +29,7 @@ afterEach(async () => schema.end());
 async function tripsAfresh(id: string, changes: readonly Change[], sent: object = {}): Promise<number> {
   await store.session.close();
   await store.backend();
-  const before = recorder.flushes.length;
-  await store.commit(id, changes, sent);
-  return recorder.flushes.length - before;
+  return recorder.trips(() => store.commit(id, changes, sent));
 }
 
 const RECORD: Change = { kind: 'turn.record', origin: 'test' };

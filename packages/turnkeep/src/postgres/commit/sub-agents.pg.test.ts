@@ -32,12 +32,6 @@ const says = (turnId: string) => {
 const spawn = (id: string, conversationId: string, turnId: string) =>
   envelope(id, [{ kind: 'conversation.spawn', parent: { conversationId, turnId } }]);
 
-async function trips(work: () => Promise<unknown>): Promise<number> {
-  const before = recorder.flushes.length;
-  await work();
-  return recorder.flushes.length - before;
-}
-
 describe("a sub-agent's commit", () => {
   it('is refused once another process has cancelled the turn above, whatever this one keeps of both', async () => {
     for (let at = 0; at < 3; at++) {
@@ -76,10 +70,10 @@ describe("a sub-agent's commit", () => {
   });
 
   it('takes three round trips, in a process that knows neither, too, and one where both are kept', async () => {
-    expect(await trips(() => ours.commit(turn('child', 'one')))).toBe(3);
-    expect(await trips(() => ours.commit(turn('child', 'two')))).toBe(1);
+    expect(await recorder.trips(() => ours.commit(turn('child', 'one')))).toBe(3);
+    expect(await recorder.trips(() => ours.commit(turn('child', 'two')))).toBe(1);
     const fresh = await schema.open({ watch: 'poll' }, recorder);
-    expect(await trips(() => fresh.commit(turn('child', 'three')))).toBeLessThanOrEqual(3);
-    expect(await trips(() => fresh.commit(turn('child', 'four')))).toBe(1);
+    expect(await recorder.trips(() => fresh.commit(turn('child', 'three')))).toBeLessThanOrEqual(3);
+    expect(await recorder.trips(() => fresh.commit(turn('child', 'four')))).toBe(1);
   });
 });

@@ -44,12 +44,6 @@ async function longWay(conversationId: string, messageId: string): Promise<Messa
   return reading.catch(lookUpOfDamage);
 }
 
-async function flushesOf(work: () => Promise<unknown>): Promise<number> {
-  const before = recorder.flushes.length;
-  await work();
-  return recorder.flushes.length - before;
-}
-
 test('a number is written as keys have it', async () => {
   const numbers = [0, 1, 9, 10, 35, 36, 1_295, 1_296, 46_655, 46_656, 36 ** 10 - 1, 36 ** 10, Number.MAX_SAFE_INTEGER];
   const rows = await schema.rowsOf(
@@ -66,12 +60,12 @@ describe('a message by its id', () => {
       ['m3', 'cool'],
       ['m49', 'hot'],
     ] as const) {
-      expect(await flushesOf(async () => expect(await talk().message(id)).toMatchObject({ message: { tier } }))).toBe(
-        1,
-      );
+      expect(
+        await recorder.trips(async () => expect(await talk().message(id)).toMatchObject({ message: { tier } })),
+      ).toBe(1);
       expect(await talk().message(id)).toEqual(await longWay('c', id));
     }
-    expect(await flushesOf(() => talk().message('nobody'))).toBe(1);
+    expect(await recorder.trips(() => talk().message('nobody'))).toBe(1);
     expect(await talk().message('nobody')).toEqual({ status: 'not_found_confirmed' });
     await expect(talk('nowhere').message('m1')).rejects.toMatchObject({ code: 'conversation_not_found' });
   });
@@ -130,7 +124,7 @@ describe('a message by its id', () => {
 
 it('a window takes no round trip for each of its turns', async () => {
   await say(40);
-  const flushes = await flushesOf(async () => {
+  const flushes = await recorder.trips(async () => {
     const { messages } = await talk().window(30);
     expect(new Set(messages.map(({ turnId }) => turnId)).size).toBe(30);
   });

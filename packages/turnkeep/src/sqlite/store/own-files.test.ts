@@ -16,7 +16,7 @@ function settled(path: string): OwnFiles {
 }
 
 test.each(['', '-wal', '-shm'])(
-  'a file (store%s) that is removed or replaced in a folder long at rest is missed',
+  'that a file (store%s) is removed or replaced is noticed in a folder long at rest',
   (suffix) =>
     withStoreFile((path) => {
       const files = settled(path);
