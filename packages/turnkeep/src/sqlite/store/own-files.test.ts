@@ -32,6 +32,19 @@ test.each(['', '-wal', '-shm'])(
     }),
 );
 
+test('a folder that has just changed is no witness: another change may bear the same time', () =>
+  withStoreFile((path) => {
+    for (const suffix of ['', '-wal', '-shm']) writeFileSync(path + suffix, suffix);
+    const files = new OwnFiles(path, identitiesOf(path, true));
+    const now = new Date();
+    utimesSync(dirname(path), now, now);
+    expect(files.problem()).toBeUndefined();
+    rmSync(`${path}-wal`);
+    utimesSync(dirname(path), now, now);
+    expect(files.problem()).toBe('its file-wal was removed');
+    return Promise.resolve();
+  }));
+
 test('another file in the folder is none of a store, whose folder is looked at again', () =>
   withStoreFile((path) => {
     const files = settled(path);
