@@ -179,6 +179,8 @@ export interface Backend {
   readonly scratch: Scratch;
   /** The bytes of attachments; their rows are rows like all others. */
   readonly attachments: AttachmentStore;
+  /** Hears that a commit is being checked, and will come unless it is refused: whoever can makes ready for it. Optional. */
+  expectCommit?(): void;
   /** Decides and writes one commit. Waiting ones may share a sync. */
   commit(envelope: Envelope, signal?: AbortSignal): Promise<Receipt>;
   /**

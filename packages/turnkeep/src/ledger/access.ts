@@ -100,6 +100,7 @@ export class Access {
 
   /** Sends a commit of unknown origin; it is checked whole before anything is written. */
   async send(commit: unknown, signal?: AbortSignal): Promise<Receipt> {
+    this.backend.expectCommit?.();
     return this.backend.commit(prepareCommit(commit, this.surroundings), signal);
   }
 

@@ -81,6 +81,10 @@ export class SqliteBackend implements Backend {
     }
   }
 
+  expectCommit(): void {
+    this.#writer.expectCommit();
+  }
+
   async commit(envelope: Envelope, signal?: AbortSignal): Promise<Receipt> {
     this.#assertOpen(signal);
     return this.#writer.commit(envelope, signal);

@@ -12,6 +12,7 @@ import type { BlobCall, BlobStep } from '../store/blobs.ts';
 import type { CollectStep } from '../store/collect.ts';
 import { PAGE_BYTES } from '../store/store-file.ts';
 import type { StoreFile } from '../store/store-file.ts';
+import { WriterBell } from './writer-bell.ts';
 import { errorOf } from './writer-messages.ts';
 import type { CommitJob, FromWriter, Outcome, ToWriter, WriterStart } from './writer-messages.ts';
 
@@ -63,6 +64,7 @@ interface Pending {
 /** This process's end of the writer thread. */
 export class WriterClient {
   readonly #worker: Worker;
+  readonly #bell: WriterBell;
   readonly #place: string;
   readonly #pending = new Map<number, Pending>();
   readonly #onWritten: (written: Written) => void;
@@ -73,8 +75,9 @@ export class WriterClient {
   #closing: Promise<void> | undefined;
   #ended: () => void = () => undefined;
 
-  private constructor(worker: Worker, place: string, onWritten: (written: Written) => void) {
+  private constructor(worker: Worker, bell: WriterBell, place: string, onWritten: (written: Written) => void) {
     this.#worker = worker;
+    this.#bell = bell;
     this.#place = place;
     this.#onWritten = onWritten;
   }
@@ -85,10 +88,16 @@ export class WriterClient {
     onWritten: (written: Written) => void,
     thread: URL = new URL('./writer-thread.js', import.meta.url),
   ): Promise<{ readonly client: WriterClient; readonly facts: WriterFacts }> {
-    const start: WriterStart = { file };
+    const bell = new WriterBell();
+    const start: WriterStart = { file, bell: bell.memory };
     const worker = new Worker(thread, { workerData: start, ...threadOptions() });
-    const client = new WriterClient(worker, file.path, onWritten);
+    const client = new WriterClient(worker, bell, file.path, onWritten);
     return { client, facts: await client.#opened() };
+  }
+
+  /** A commit is being made ready: a writer that has nothing to do can begin. */
+  expectCommit(): void {
+    if (this.#pending.size === 0 && !this.#gone) this.#bell.announce();
   }
 
   async commit(envelope: Envelope, signal?: AbortSignal): Promise<Receipt> {
@@ -247,6 +256,7 @@ export class WriterClient {
   #post(message: ToWriter): void {
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
     this.#worker.postMessage(message);
+    this.#bell.ring();
   }
 
   /** The thread is gone: of what it was given, nobody knows what became. */

@@ -8,6 +8,8 @@ import type { StoreFile } from '../store/store-file.ts';
 /** What the writer thread is started with. */
 export interface WriterStart {
   readonly file: StoreFile;
+  /** The memory of its bell. */
+  readonly bell: SharedArrayBuffer;
 }
 
 /** A commit on its way; `job` is its number in this process. */

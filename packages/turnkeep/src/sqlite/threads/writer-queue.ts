@@ -1,15 +1,14 @@
 import { TurnkeepError } from '../../core/errors.ts';
 import { monotonicNow } from '../../platform/clock.ts';
-import { othersTurn, pause, sleep } from '../../platform/timers.ts';
+import { sleep } from '../../platform/timers.ts';
 import type { Answer, GroupWriter } from './group-writer.ts';
 import { failed } from './writer-messages.ts';
 import type { CommitJob, Outcome } from './writer-messages.ts';
 
 const GROUP_COMMITS = 128;
 const GROUP_LENGTH = 4_000_000;
+/** Where other processes write too, they are left so long between groups. */
 const YIELD_MS = 0.3;
-/** Short waits for a lock that block the thread, before it looks at its messages again. */
-const SPINS = 4;
 
 interface Waiting extends CommitJob {
   readonly since: number;
@@ -30,28 +29,31 @@ export interface QueueOptions {
 }
 
 /**
- * Commits that wait for the writer thread. As long as there are some it takes the lock, makes a group of those that came
- * first, and answers; then it looks at its messages and, where other processes write too, leaves them a moment.
+ * Commits that wait for the writer thread. Each step takes the lock, makes a group of those that came first, and answers;
+ * where other processes write too, it leaves them a moment.
  */
 export class WriterQueue {
   readonly #options: QueueOptions;
   #waiting: Waiting[] = [];
   #exclusive: Exclusive[] = [];
-  #running: Promise<void> | undefined;
+  /** True where the lock was taken before there was something to write. */
+  #hasBegun = false;
 
   constructor(options: QueueOptions) {
     this.#options = options;
   }
 
+  get isEmpty(): boolean {
+    return this.#waiting.length + this.#exclusive.length === 0;
+  }
+
   push(jobs: readonly CommitJob[]): void {
     const since = monotonicNow();
     for (const { job, envelope } of jobs) this.#waiting.push({ job, envelope, since });
-    this.#start();
   }
 
   pushExclusive(job: number, work: (job: number) => Outcome): void {
     this.#exclusive.push({ job, since: monotonicNow(), work });
-    this.#start();
   }
 
   /** Withdraws a commit that no group has taken. */
@@ -62,36 +64,47 @@ export class WriterQueue {
     this.#options.answer([failed(job, new TurnkeepError('aborted', { reason: 'withdrawn before it was written' }))]);
   }
 
-  /** Resolves when all that was pushed is answered. */
-  async drained(): Promise<void> {
-    while (this.#running) await this.#running;
-  }
-
-  #start(): void {
-    this.#running ??= this.#run().finally(() => {
-      this.#running = undefined;
-      if (this.#waiting.length + this.#exclusive.length > 0) this.#start();
-    });
-  }
-
-  async #run(): Promise<void> {
-    while (this.#waiting.length + this.#exclusive.length > 0) {
-      if (await this.#lock()) this.#step();
-      await othersTurn();
+  /** Takes the lock for a commit that is about to come, where no other process is likely to want it. */
+  beginEarly(): void {
+    const { writer } = this.#options;
+    if (writer.othersWrote) return;
+    try {
+      this.#hasBegun = writer.begin();
+    } catch {
+      // The commit will be told.
     }
   }
 
-  #step(): void {
+  /** Lets go of a lock for which nothing came. */
+  giveUp(): void {
+    if (this.#hasBegun) this.#options.writer.cancel();
+    this.#hasBegun = false;
+  }
+
+  /** Writes one group, or does one exclusive work. Answers `false` where another process holds the lock. */
+  step(): boolean {
+    if (!this.#lock()) return false;
     const { writer } = this.#options;
     const exclusive = this.#exclusive.shift();
-    if (exclusive) {
-      this.#options.answer([this.#runExclusive(exclusive)]);
-    } else if (this.#waiting.length > 0) {
-      this.#writeGroup();
-    } else {
-      writer.cancel();
-    }
+    if (exclusive) this.#options.answer([this.#runExclusive(exclusive)]);
+    else this.#writeGroup();
     if (writer.othersWrote) sleep(YIELD_MS);
+    return true;
+  }
+
+  /** Takes the lock; where it cannot be had, what is past its deadline is answered. */
+  #lock(): boolean {
+    if (this.#hasBegun) {
+      this.#hasBegun = false;
+      return true;
+    }
+    try {
+      if (this.#options.writer.begin()) return true;
+      this.#refuseLate();
+    } catch (error) {
+      this.#refuseAll(error);
+    }
+    return false;
   }
 
   #writeGroup(): void {
@@ -119,22 +132,6 @@ export class WriterQueue {
     const group = this.#waiting.slice(0, count);
     this.#waiting = this.#waiting.slice(count);
     return group;
-  }
-
-  /** Takes the lock; `false` when nobody waits for it any more. What is past its deadline is answered meanwhile. */
-  async #lock(): Promise<boolean> {
-    for (let spin = 1; this.#waiting.length + this.#exclusive.length > 0; spin++) {
-      try {
-        if (this.#options.writer.begin()) return true;
-      } catch (error) {
-        this.#refuseAll(error);
-        return false;
-      }
-      this.#refuseLate();
-      if (spin % SPINS === 0) await pause(1);
-      else sleep(YIELD_MS);
-    }
-    return false;
   }
 
   #refuseLate(): void {

@@ -1,26 +1,34 @@
-import { parentPort, workerData } from 'node:worker_threads';
+import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { assert, isTurnkeepError } from '../../core/errors.ts';
+import { monotonicNow } from '../../platform/clock.ts';
 import { Blobs } from '../store/blobs.ts';
 import { Collector } from '../store/collect.ts';
 import type { Database } from '../driver/driver.ts';
 import { GroupWriter } from './group-writer.ts';
 import { isWal, openStoreFile } from '../store/store-file.ts';
+import { WriterBell } from './writer-bell.ts';
 import type { CommitJob, FromWriter, ToWriter, WriterStart } from './writer-messages.ts';
 import { WriterQueue } from './writer-queue.ts';
 
-// The writer thread: the one connection of this process that commits. It answers its commits in groups.
+// The writer thread: the one connection of this process that commits. It answers its commits in groups. It runs no event
+// loop: while it has nothing to do it blocks, until the bell rings.
 
+/** While another process writes, so long between two looks at its lock; messages are read at once. */
+const BUSY_STEP_MS = 0.3;
+/** A commit that was announced is waited for no longer than this with the lock in hand: to prepare a turn takes a third of it. */
+const EXPECTED_MS = 0.2;
+
+assert(parentPort, 'the writer runs in a thread of its own');
 const port = parentPort;
-assert(port, 'the writer runs in a thread of its own');
 const send = (message: FromWriter) => port.postMessage(message);
-const { file } = workerData as WriterStart; // what the client started us with
+const { file, bell: memory } = workerData as WriterStart; // what the client started us with
+const bell = new WriterBell(memory);
 
 function start(): void {
   try {
     serve(openStoreFile(file));
   } catch (error) {
     send({ kind: 'refused', ...(isTurnkeepError(error) ? { error: error.toData() } : { fault: String(error) }) });
-    port?.close();
   }
 }
 
@@ -28,41 +36,78 @@ function serve(database: Database): void {
   const { busyTimeoutMs } = file;
   const writer = new GroupWriter(database, file.path, busyTimeoutMs);
   const queue = new WriterQueue({ writer, busyTimeoutMs, answer: (outcomes) => send({ kind: 'done', outcomes }) });
-  const collector = new Collector(database, writer);
-  const blobs = new Blobs(database, writer);
-  port?.on('message', (message: ToWriter) => {
-    switch (message.kind) {
-      case 'commit':
-        return queue.push(message.jobs.map((text) => JSON.parse(text) as CommitJob)); // the client made them
-      case 'abort':
-        return queue.abort(message.job);
-      case 'collect':
-        return queue.pushExclusive(message.job, (job) => ({
-          job,
-          step: collector.step(message.namespace, message.after),
-        }));
-      case 'blob':
-        return queue.pushExclusive(message.job, (job) => ({ job, blob: blobs.run(message.call) }));
-      case 'truncate':
-        return queue.pushExclusive(message.job, (job) => ({
-          job,
-          step: { rows: 0, more: !writer.checkpoint('TRUNCATE') },
-        }));
-      case 'checkpoint':
-        return queue.pushExclusive(message.job, (job) => ({
-          job,
-          step: { rows: 0, more: !writer.checkpoint('PASSIVE') },
-        }));
-      case 'close':
-        return void close(queue, writer, database);
-    }
-  });
+  const take = messagesInto(queue, database, writer);
   send({ kind: 'open', wal: isWal(database), storeId: database.prepare('SELECT id FROM store').get()?.[0] as string });
+  work(queue, take);
+  close(writer, database);
 }
 
-/** Finishes what was accepted; the last connection of all leaves no WAL. */
-async function close(queue: WriterQueue, writer: GroupWriter, database: Database): Promise<void> {
-  await queue.drained();
+/** Takes the next message, if there is one: it goes on the queue. */
+type Take = () => ToWriter['kind'] | undefined;
+
+/** Works until it is told to close, and all that came before is answered. */
+function work(queue: WriterQueue, take: Take): void {
+  let expected = 0;
+  for (let isClosing = false; !isClosing || !queue.isEmpty;) {
+    const { rung } = bell; // first of all: what is sent from here on rings again
+    for (let kind = take(); kind; kind = take()) isClosing ||= kind === 'close';
+    if (!queue.isEmpty) {
+      if (!queue.step() && !queue.isEmpty) bell.wait(rung, BUSY_STEP_MS);
+    } else if (bell.expected !== expected) {
+      expected = bell.expected;
+      isClosing ||= awaitCommit(queue, take) === 'close';
+    } else if (!isClosing) {
+      bell.wait(rung);
+    }
+  }
+}
+
+/** Has the lock in hand when a commit comes that is being made ready; it does not always come. Answers what came. */
+function awaitCommit(queue: WriterQueue, take: Take): ToWriter['kind'] | undefined {
+  queue.beginEarly();
+  let kind: ToWriter['kind'] | undefined;
+  for (const start = monotonicNow(); kind === undefined && monotonicNow() - start < EXPECTED_MS;) kind = take();
+  if (queue.isEmpty) queue.giveUp();
+  else queue.step();
+  return kind;
+}
+
+function messagesInto(queue: WriterQueue, database: Database, writer: GroupWriter): Take {
+  const collector = new Collector(database, writer);
+  const blobs = new Blobs(database, writer);
+  const checkpoint = (job: number, mode: 'TRUNCATE' | 'PASSIVE') =>
+    queue.pushExclusive(job, () => ({ job, step: { rows: 0, more: !writer.checkpoint(mode) } }));
+  return () => {
+    const message = receiveMessageOnPort(port)?.message as ToWriter | undefined; // the client sends nothing else
+    switch (message?.kind) {
+      case 'commit':
+        queue.push(message.jobs.map((text) => JSON.parse(text) as CommitJob)); // the client made them
+        break;
+      case 'abort':
+        queue.abort(message.job);
+        break;
+      case 'collect':
+        queue.pushExclusive(message.job, (job) => ({ job, step: collector.step(message.namespace, message.after) }));
+        break;
+      case 'blob':
+        queue.pushExclusive(message.job, (job) => ({ job, blob: blobs.run(message.call) }));
+        break;
+      case 'truncate':
+        checkpoint(message.job, 'TRUNCATE');
+        break;
+      case 'checkpoint':
+        checkpoint(message.job, 'PASSIVE');
+        break;
+      case 'close':
+      case undefined:
+        break;
+    }
+    return message?.kind;
+  };
+}
+
+/** The last connection of all leaves no WAL. */
+function close(writer: GroupWriter, database: Database): void {
   try {
     writer.checkpoint('TRUNCATE');
   } catch {
@@ -72,7 +117,6 @@ async function close(queue: WriterQueue, writer: GroupWriter, database: Database
     database.close();
   } finally {
     send({ kind: 'closed' });
-    port?.close();
   }
 }
 
