@@ -32,7 +32,7 @@ export class GroupWriter {
   readonly #writer: StoreWriter;
   readonly #begin: Statement;
   readonly #end: Statement;
-  #dataVersion = -1;
+  #dataVersion: number | undefined;
   /** True where, since the last group, another connection wrote. */
   othersWrote = false;
 
@@ -58,9 +58,10 @@ export class GroupWriter {
     }
     this.#assertInPlace();
     const dataVersion = this.#database.dataVersion();
-    this.othersWrote = dataVersion !== this.#dataVersion;
+    const isOther = dataVersion !== this.#dataVersion;
+    this.othersWrote = isOther && this.#dataVersion !== undefined;
     this.#dataVersion = dataVersion;
-    if (this.othersWrote) this.#renew();
+    if (isOther) this.#renew();
     return true;
   }
 

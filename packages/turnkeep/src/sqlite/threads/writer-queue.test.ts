@@ -4,6 +4,9 @@ import type { Database } from '../driver/driver.ts';
 import { openDatabase } from '../driver/open-database.ts';
 import { openStoreFile } from '../store/store-file.ts';
 import { GroupWriter } from './group-writer.ts';
+import { WriterBell } from './writer-bell.ts';
+import { work } from './writer-loop.ts';
+import type { Take } from './writer-loop.ts';
 import type { Outcome } from './writer-messages.ts';
 import { WriterQueue } from './writer-queue.ts';
 
@@ -85,16 +88,37 @@ test('where another process has the lock, nothing is done until its deadline', (
     other.exec('ROLLBACK');
   }));
 
-test('a commit that is announced and then refused keeps nobody from writing', () =>
-  withStore(async (store, path) => {
-    await store.commit(message('talk', 'one'));
-    const other = openDatabase(path);
-    other.pragma('busy_timeout = 10000');
-    store.expectCommit();
-    // By now the writer may have the lock; it lets go of it.
-    other.exec('BEGIN IMMEDIATE; COMMIT');
-    expect((await store.commit(message('talk', 'two'))).version).toBe(2);
-    other.close();
+/** Works until there is nothing to do but wait. */
+function workOff(queue: WriterQueue, bell: WriterBell, take: Take): void {
+  bell.wait = () => {
+    throw new Error('waits');
+  };
+  expect(() => work(queue, bell, take)).toThrow('waits');
+}
+
+test('where an announced commit does not come, the lock was taken and is let go of', () =>
+  withQueue(({ queue, other }) => {
+    const bell = new WriterBell();
+    const locked: boolean[] = [];
+    bell.announce();
+    workOff(queue, bell, () => void locked.push(isLocked(other)));
+    expect(locked.slice(0, 2)).toEqual([false, true]);
+    expect(isLocked(other)).toBe(false);
+  }));
+
+test('a commit that was announced finds the lock taken', () =>
+  withQueue(({ queue, answered, other }) => {
+    const bell = new WriterBell();
+    bell.announce();
+    let isGiven = false;
+    workOff(queue, bell, () => {
+      if (isGiven || !isLocked(other)) return undefined;
+      isGiven = true;
+      queue.push([{ job: 3, envelope: message('talk', 'word') }]);
+      return 'commit';
+    });
+    expect(answered).toMatchObject([{ job: 3, replayed: false }]);
+    expect(isLocked(other)).toBe(false);
   }));
 
 test('an announcement is no commit: one that comes late, twice, or after close does no harm', () =>

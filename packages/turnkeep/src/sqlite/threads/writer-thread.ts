@@ -1,22 +1,18 @@
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { assert, isTurnkeepError } from '../../core/errors.ts';
-import { monotonicNow } from '../../platform/clock.ts';
 import { Blobs } from '../store/blobs.ts';
 import { Collector } from '../store/collect.ts';
 import type { Database } from '../driver/driver.ts';
 import { GroupWriter } from './group-writer.ts';
 import { isWal, openStoreFile } from '../store/store-file.ts';
 import { WriterBell } from './writer-bell.ts';
+import { work } from './writer-loop.ts';
+import type { Take } from './writer-loop.ts';
 import type { CommitJob, FromWriter, ToWriter, WriterStart } from './writer-messages.ts';
 import { WriterQueue } from './writer-queue.ts';
 
 // The writer thread: the one connection of this process that commits. It answers its commits in groups. It runs no event
 // loop: while it has nothing to do it blocks, until the bell rings.
-
-/** While another process writes, so long between two looks at its lock; messages are read at once. */
-const BUSY_STEP_MS = 0.3;
-/** A commit that was announced is waited for no longer than this with the lock in hand: to prepare a turn takes a third of it. */
-const EXPECTED_MS = 0.2;
 
 assert(parentPort, 'the writer runs in a thread of its own');
 const port = parentPort;
@@ -38,38 +34,8 @@ function serve(database: Database): void {
   const queue = new WriterQueue({ writer, busyTimeoutMs, answer: (outcomes) => send({ kind: 'done', outcomes }) });
   const take = messagesInto(queue, database, writer);
   send({ kind: 'open', wal: isWal(database), storeId: database.prepare('SELECT id FROM store').get()?.[0] as string });
-  work(queue, take);
+  work(queue, bell, take);
   close(writer, database);
-}
-
-/** Takes the next message, if there is one: it goes on the queue. */
-type Take = () => ToWriter['kind'] | undefined;
-
-/** Works until it is told to close, and all that came before is answered. */
-function work(queue: WriterQueue, take: Take): void {
-  let expected = 0;
-  for (let isClosing = false; !isClosing || !queue.isEmpty;) {
-    const { rung } = bell; // first of all: what is sent from here on rings again
-    for (let kind = take(); kind; kind = take()) isClosing ||= kind === 'close';
-    if (!queue.isEmpty) {
-      if (!queue.step() && !queue.isEmpty) bell.wait(rung, BUSY_STEP_MS);
-    } else if (bell.expected !== expected) {
-      expected = bell.expected;
-      isClosing ||= awaitCommit(queue, take) === 'close';
-    } else if (!isClosing) {
-      bell.wait(rung);
-    }
-  }
-}
-
-/** Has the lock in hand when a commit comes that is being made ready; it does not always come. Answers what came. */
-function awaitCommit(queue: WriterQueue, take: Take): ToWriter['kind'] | undefined {
-  queue.beginEarly();
-  let kind: ToWriter['kind'] | undefined;
-  for (const start = monotonicNow(); kind === undefined && monotonicNow() - start < EXPECTED_MS;) kind = take();
-  if (queue.isEmpty) queue.giveUp();
-  else queue.step();
-  return kind;
 }
 
 function messagesInto(queue: WriterQueue, database: Database, writer: GroupWriter): Take {
