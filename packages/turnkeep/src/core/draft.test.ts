@@ -5,7 +5,7 @@ import { chainAfter, chainStart } from './digest.ts';
 import { LIMITS } from './limits.ts';
 import { commit, given } from './story.testkit.ts';
 import type { Story } from './story.testkit.ts';
-import { verifyConversation } from './verify.ts';
+import { verifyConversation } from './verify/conversation.ts';
 
 function faults(story: Story): readonly string[] {
   const found: string[] = [];

@@ -6,7 +6,7 @@ import { readableHeader } from './readable.ts';
 import { prefixEnd } from './keys.ts';
 import { headChecksum, isAddedUp, rowChecksum } from './row-sum.ts';
 import { commit, given } from './story.testkit.ts';
-import { everything, OWNERS } from './verify.testkit.ts';
+import { everything, OWNERS } from './verify/verify.testkit.ts';
 
 function sumOf(rows: RowReader, owner: string): number {
   const own = rows.scan(owner, { from: '', to: prefixEnd('') }).filter(({ key }) => isAddedUp(key));

@@ -13,6 +13,7 @@ import { findMessage } from '../tree/messages.ts';
 import { segmentsFrom } from '../tree/path.ts';
 import type { Tree } from '../tree/path.ts';
 import { ownCallsAt } from '../tree/calls.ts';
+import type { LeftRows } from './left-rows.ts';
 
 /** Where a message is to stand, in one of this conversation's own branches. */
 export interface Target {
@@ -88,6 +89,13 @@ function writeRows(draft: Draft, target: Target, words: PlacedWords, sequence: n
   for (const callId of words.answers)
     draft.put(KEYS.call(callId, sequence), ['result', branch, position, draft.version]);
   if (words.taskId !== undefined) draft.put(KEYS.taskMessage(words.taskId, sequence), [branch, position]);
+}
+
+/** What a message leaves, wherever it came from. */
+export function leavesMessage(left: LeftRows, messageId: MessageId, sequence: number, late?: boolean): void {
+  const what = `the id of message ${messageId}`;
+  const place = left.here(KEYS.messageId(messageId), what, ([, , at]) => at === sequence);
+  if (late && place) left.here(KEYS.late(place[0] as number, sequence), `that message ${messageId} came late`);
 }
 
 function assertTaskOnPath(draft: Draft, target: Target, taskId: TaskId): void {

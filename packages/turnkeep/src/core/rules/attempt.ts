@@ -9,6 +9,7 @@ import type { TurnRow } from '../rows.ts';
 import { count, id } from '../shapes.ts';
 import { ownTurn } from '../tree/path.ts';
 import type { OwnTurn } from '../tree/path.ts';
+import type { LeftRows } from './left-rows.ts';
 import { none } from './rule.ts';
 import type { Rule } from './rule.ts';
 import { openRun } from './run.ts';
@@ -46,6 +47,7 @@ export const attemptStart: Rule<'attempt.start'> = {
     if (held) throw new TurnkeepError('attempt_exists', { turnId: change.turnId, attempt: held.attempt });
     return give(draft, turn, change.kind, { attempt: change.attempt as AttemptId, token: 1, runId: change.runId });
   },
+  leaves: leavesAttempt,
 };
 
 /** The next attempt at a turn, by compare-and-swap on the token that the last one holds. */
@@ -69,6 +71,7 @@ export const attemptTakeover: Rule<'attempt.takeover'> = {
     }
     return give(draft, turn, change.kind, { attempt, token: token + 1, runId: change.runId });
   },
+  leaves: leavesAttempt,
 };
 
 function openTurn(draft: Draft, turnId: TurnId): OwnTurn {
@@ -93,4 +96,11 @@ function give(
   draft.put(KEYS.turn(turn.branch, turn.position), packTurn({ ...turn.row, attempt: { attempt, token } }));
   const event = { kind, attempt, turnId, token };
   return runId === undefined ? event : { ...event, runId };
+}
+
+function leavesAttempt(
+  left: LeftRows,
+  { attempt, turnId }: { readonly attempt: AttemptId; readonly turnId: TurnId },
+): void {
+  left.here(KEYS.attempt(attempt), `attempt ${attempt}`, ([at]) => at === turnId);
 }

@@ -26,4 +26,6 @@ export const bindingSave: Rule<'binding.save'> = {
     draft.put(key, [capture, draft.version, record]);
     return { kind, turnId, history, capture, record };
   },
+  leaves: (left, { turnId, history }) =>
+    void left.here(KEYS.binding(turnId, history), `binding ${history} of turn ${turnId}`),
 };

@@ -4,12 +4,14 @@ import { contentAddress } from '../digest.ts';
 import type { Draft } from '../draft.ts';
 import { encode } from '../encoding.ts';
 import { TurnkeepError } from '../errors.ts';
+import type { ChangeEvent } from '../event.ts';
 import type { CheckpointId } from '../ids.ts';
 import { memberPath, setOwn } from '../json.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { KEYS, afterSeparator, numberKey, numbersIn, prefixEnd } from '../keys.ts';
 import { LIMITS } from '../limits.ts';
 import { code, count, id, json, shortText } from '../shapes.ts';
+import type { LeftRows } from './left-rows.ts';
 import { one } from './rule.ts';
 import type { Rule } from './rule.ts';
 
@@ -88,6 +90,7 @@ export const checkpointCreate: Rule<'checkpoint.create'> = {
     draft.put(KEYS.checkpoint(checkpointId, 0), row);
     return { kind: change.kind, checkpointId, revision: 0, record };
   },
+  leaves: leavesRevision,
 };
 
 /** From exactly the revision that was read to the next one. */
@@ -113,7 +116,14 @@ export const checkpointAdvance: Rule<'checkpoint.advance'> = {
     ]);
     return { kind, checkpointId, revision, record };
   },
+  leaves: leavesRevision,
 };
+
+function leavesRevision(left: LeftRows, event: ChangeEvent<'checkpoint.create' | 'checkpoint.advance'>): void {
+  const { checkpointId, revision } = event;
+  const what = `revision ${revision} of checkpoint ${checkpointId}`;
+  left.here(KEYS.checkpoint(checkpointId, revision), what, ([version]) => version === left.version);
+}
 
 /** A revision's record names its parts; a large part is stored by content, once for all revisions. */
 function addRevision(
@@ -166,5 +176,9 @@ export const checkpointWrite: Rule<'checkpoint.write'> = {
     draft.get(key); // so that what it replaces is taken off
     draft.put(key, [draft.version, record, taskPath, task, index]);
     return { kind, checkpointId, revision, task, index, record };
+  },
+  leaves(left, { checkpointId, revision }) {
+    const from = KEYS.pendingWritesOf(checkpointId, revision);
+    left.someHere({ from, to: prefixEnd(from) }, `what was written to checkpoint ${checkpointId}`);
   },
 };

@@ -7,7 +7,7 @@ import { ENTRIES, packCommitment, unpackCommitment } from '../rows.ts';
 import type { CommitmentEntry, CommitmentStatus } from '../rows.ts';
 import { id, meaningfulText, shortText } from '../shapes.ts';
 import { EntryPlace } from './on-path.ts';
-import { none, one } from './rule.ts';
+import { none, one, untold } from './rule.ts';
 import type { Rule } from './rule.ts';
 
 const PREFIXES = ['constraint', 'decision'] as const;
@@ -49,6 +49,7 @@ export const commitmentAdd: Rule<'commitment.add'> = {
     place.write(ENTRIES.commitment(commitmentId), packCommitment(entry, draft.conversationId));
     return { kind, commitmentId, record };
   },
+  leaves: untold,
 };
 
 // No text is blank by its symbols alone: what is only white space would fit every commitment.
@@ -65,6 +66,7 @@ export const commitmentResolve: Rule<'commitment.resolve'> = {
     const commitmentIds = close(draft, new EntryPlace(draft, change.turnId), change.which, 'fulfilled');
     return { kind: change.kind, commitmentIds };
   },
+  leaves: untold,
 };
 
 /** Expires one commitment by id, or every open one whose content contains the text. */
@@ -75,6 +77,7 @@ export const commitmentExpire: Rule<'commitment.expire'> = {
     const commitmentIds = close(draft, new EntryPlace(draft, change.turnId), change.which, 'expired');
     return { kind: change.kind, commitmentIds };
   },
+  leaves: untold,
 };
 
 function close(

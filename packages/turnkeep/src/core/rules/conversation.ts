@@ -5,7 +5,7 @@ import { TurnkeepError } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import { KEYS } from '../keys.ts';
 import { count, json, listUpTo, personId, shortText } from '../shapes.ts';
-import { one } from './rule.ts';
+import { one, untold } from './rule.ts';
 import type { Rule } from './rule.ts';
 
 /** The shapes of the list fields, each optional. */
@@ -41,6 +41,7 @@ export const conversationCreate: Rule<'conversation.create'> = {
     const record = writeFields(draft, fields, path, origin ? { origin } : {});
     return record === undefined ? { kind } : { kind, record };
   },
+  leaves: untold,
 };
 
 /** Changes list fields and how far a reader has read. */
@@ -57,6 +58,7 @@ export const conversationUpdate: Rule<'conversation.update'> = {
     const record = writeFields(draft, fields, path, {});
     return record === undefined ? { kind } : { kind, record };
   },
+  leaves: untold,
 };
 
 function readTo(draft: Draft, reader: string, sequence: number, path: string): void {

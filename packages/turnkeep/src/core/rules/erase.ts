@@ -4,7 +4,7 @@ import { TurnkeepError } from '../errors.ts';
 import type { ConversationId } from '../ids.ts';
 import { code } from '../shapes.ts';
 import { forgetMadeOf } from './held-memory.ts';
-import { none } from './rule.ts';
+import { none, untold } from './rule.ts';
 import type { Rule } from './rule.ts';
 import { ERASED, eraseSubAgents } from './sub-agent.ts';
 
@@ -28,6 +28,7 @@ export const conversationErase: Rule<'conversation.erase'> = {
     collectAgain(draft, head.source);
     return change.reason === undefined ? { kind: change.kind } : { kind: change.kind, reason: change.reason };
   },
+  leaves: untold,
 };
 
 /** What erased ancestors kept for this conversation may go now: they are collected again. */

@@ -2,7 +2,8 @@ import { z } from 'zod';
 import type { Draft } from '../draft.ts';
 import { TurnkeepError, assert } from '../errors.ts';
 import type { Head } from '../head.ts';
-import type { MessageId } from '../ids.ts';
+import type { ConversationId, MessageId } from '../ids.ts';
+import type { Json } from '../json.ts';
 import { KEYS, prefixEnd } from '../keys.ts';
 import { id } from '../shapes.ts';
 import { findInheritedMessage, lastSequenceOn, messageById, nextSeenInTurn, placed } from '../tree/messages.ts';
@@ -11,6 +12,7 @@ import { continuationBound, cutAfter, ownTurn, pathTo, turnAt } from '../tree/pa
 import type { Cut, Segment, Tree, WholeCut } from '../tree/path.ts';
 import { cutAtInherited, cutAtOwn, turnIdAt } from '../tree/place.ts';
 import { fieldShapes, writeFields } from './conversation.ts';
+import type { LeftRows } from './left-rows.ts';
 import { one } from './rule.ts';
 import type { Rule } from './rule.ts';
 import { newBranch } from './turn.ts';
@@ -43,12 +45,23 @@ export const conversationFork: Rule<'conversation.fork'> = {
     };
     return record === undefined ? event : { ...event, record };
   },
+  leaves(left, { source, sourceVersion }) {
+    leavesChild(left, source, KEYS.fork(left.conversationId), sourceVersion);
+  },
 };
 
 export function assertNotErased(head: Head): void {
   if (head.erasedAt === null) return;
   const erasedAt = new Date(head.erasedAt).toISOString();
   throw new TurnkeepError('erased', { conversationId: head.conversationId, erasedAt });
+}
+
+/** What a conversation hangs on knows of it, until it is erased. */
+export function leavesChild(left: LeftRows, above: ConversationId, key: string, said: Json): void {
+  left.elsewhere(`that it hangs on conversation ${above}`, (rows) => {
+    const head = rows.head(above);
+    return head !== undefined && (head.erasedAt !== null || rows.get(above, key)?.[0] === said);
+  });
 }
 
 /** The fork goes on after the highest sequence that it inherits, and its leaf is the last turn that it inherits. */

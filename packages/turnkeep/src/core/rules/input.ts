@@ -3,15 +3,17 @@ import { addWords } from '../attachments/references.ts';
 import type { Draft } from '../draft.ts';
 import { TurnkeepError } from '../errors.ts';
 import type { InputId, MessageId, PromptId, TurnId } from '../ids.ts';
+import { KEYS } from '../keys.ts';
 import { LIMITS } from '../limits.ts';
 import type { ChangeEvent } from '../event.ts';
 import { count, id, promptParts } from '../shapes.ts';
 import { findMessage } from '../tree/messages.ts';
 import { ownTurn } from '../tree/path.ts';
-import { placeMessage, wordsOfMessage } from './append.ts';
+import { leavesMessage, placeMessage, wordsOfMessage } from './append.ts';
+import type { LeftRows } from './left-rows.ts';
 import { none, one } from './rule.ts';
 import type { Rule } from './rule.ts';
-import { newPrompt, startTurn } from './submit.ts';
+import { leavesStarted, newPrompt, startTurn } from './submit.ts';
 import { isTerminal } from './turn-states.ts';
 import { edit, enqueue, inputRow, inputWords, settle, waitingInput, waitingInputs } from './waiting-input.ts';
 
@@ -35,6 +37,7 @@ export const inputEnqueue: Rule<'input.enqueue'> = {
     if (from !== undefined) return edit(draft, inputId, { ...change, from }, path);
     return enqueue(draft, inputId, change.mode ?? 'queued', change, path);
   },
+  leaves: leavesInput,
 };
 
 /** Delivers an input: as the next turn, or as a message in a turn that has not ended. */
@@ -71,6 +74,11 @@ export const inputDeliver: Rule<'input.deliver'> = {
     const started = startTurn(draft, { turnId, operationId: inputId, messageId, prompt });
     return { kind, inputId, ...started };
   },
+  leaves(left, event) {
+    leavesInput(left, event);
+    if ('operationId' in event) leavesStarted(left, event);
+    else leavesMessage(left, event.messageId, event.sequence);
+  },
   saidBefore: wordsOfMessage,
 };
 
@@ -102,4 +110,9 @@ export const inputWithdraw: Rule<'input.withdraw'> = {
     settle(draft, inputId, 'withdrawn', null);
     return { kind, inputId };
   },
+  leaves: leavesInput,
 };
+
+function leavesInput(left: LeftRows, { inputId }: { readonly inputId: InputId }): void {
+  left.here(KEYS.input(inputId), `input ${inputId}`);
+}

@@ -7,7 +7,7 @@ import { packInterrupt, unpackInterrupt } from '../rows.ts';
 import type { InterruptRow } from '../rows.ts';
 import { code, id, json, personId, shortText } from '../shapes.ts';
 import { closeInterrupt, markOpen } from './open-interrupts.ts';
-import { none, one } from './rule.ts';
+import { none, one, untold } from './rule.ts';
 import type { Rule } from './rule.ts';
 import { assertCalledIn, turnAtWork } from './turn-at-work.ts';
 
@@ -52,6 +52,10 @@ export const interruptRequest: Rule<'interrupt.request'> = {
     draft.put(KEYS.interrupt(turnId, interruptId), packInterrupt(row));
     return { kind, interruptId, turnId, type, record };
   },
+  leaves(left, { interruptId, turnId }) {
+    left.here(KEYS.interruptId(interruptId), `the id of interrupt ${interruptId}`, ([at]) => at === turnId);
+    left.here(KEYS.interrupt(turnId, interruptId), `interrupt ${interruptId}`);
+  },
 };
 
 function interruptOf(draft: Draft, interruptId: InterruptId): InterruptRow {
@@ -80,6 +84,7 @@ export const interruptAnswer: Rule<'interrupt.answer'> = {
     closeInterrupt(draft, interruptId, { ...row, status: 'answered', closedAt: draft.version, answer });
     return { kind, interruptId, turnId: row.turnId, record };
   },
+  leaves: untold,
 };
 
 export const interruptExpire: Rule<'interrupt.expire'> = {
@@ -95,6 +100,7 @@ export const interruptExpire: Rule<'interrupt.expire'> = {
     closeInterrupt(draft, interruptId, { ...row, status: 'expired', closedAt: draft.version });
     return { kind, interruptId, turnId: row.turnId };
   },
+  leaves: untold,
 };
 
 export const interruptRedact: Rule<'interrupt.redact'> = {
@@ -109,4 +115,5 @@ export const interruptRedact: Rule<'interrupt.redact'> = {
     const event = { kind, interruptId, turnId };
     return said.length > 0 ? event : { ...event, noop: true };
   },
+  leaves: untold,
 };

@@ -7,7 +7,7 @@ import type { JsonObject } from '../json.ts';
 import { KEYS } from '../keys.ts';
 import { LIMITS } from '../limits.ts';
 import type { ChangeEvent } from '../event.ts';
-import { packMemory } from '../rows.ts';
+import { packMemory, unpackMemory } from '../rows.ts';
 import type { MemoryRow } from '../rows.ts';
 import { author, code, count, id, json, listUpTo, meaningfulText, personId, textUpTo } from '../shapes.ts';
 import { SHELVES } from '../shelf.ts';
@@ -54,6 +54,14 @@ export const memoryUpsert: Rule<'memory.upsert'> = {
     if (text !== null) return say(draft, memoryId, { ...row, revision: from + 1 }, change, path);
     forget(draft, memoryId, 'memory_forgotten');
     return { kind, memoryId, forgotten: true };
+  },
+  leaves(left, event) {
+    const { memoryId } = event;
+    left.elsewhere(`memory ${memoryId}`, (rows) => {
+      const value = rows.get(SHELVES.memories, KEYS.memory(memoryId));
+      if (!value || 'forgotten' in event || unpackMemory(value).status === 'forgotten') return value !== undefined;
+      return rows.get(SHELVES.memories, KEYS.memoryRevision(memoryId, event.revision)) !== undefined;
+    });
   },
 };
 

@@ -20,11 +20,11 @@ import { ownTurn, pathTo, scanPrefix, turnAt } from '../tree/path.ts';
 import type { OwnTurn } from '../tree/path.ts';
 import { unpackInterrupt, unpackStep, WHOLE } from '../rows.ts';
 import type { LocalRef } from '../rows.ts';
-import { placeMessage, wordsOfMessage } from './append.ts';
+import { leavesMessage, placeMessage, wordsOfMessage } from './append.ts';
 import type { Target } from './append.ts';
 import { requireFence } from './attempt.ts';
 import { forgetMadeOf } from './held-memory.ts';
-import { none, one } from './rule.ts';
+import { none, one, untold } from './rule.ts';
 import type { Rule } from './rule.ts';
 import { isTerminal } from './turn-states.ts';
 
@@ -59,6 +59,10 @@ export const messageAppend: Rule<'message.append'> = {
     };
     const sequence = placeMessage(draft, target, words);
     return eventOf(messageId as MessageId, target, sequence, record);
+  },
+  leaves(left, event) {
+    // The same message may be one that a fork inherits.
+    if (!('noop' in event)) leavesMessage(left, event.messageId, event.sequence, event.late);
   },
   saidBefore: wordsOfMessage,
 };
@@ -231,4 +235,5 @@ export const messageRedact: Rule<'message.redact'> = {
     draft.redact(message.row.ref, { ...redaction, replacement: draft.refTo(record) });
     return { kind, messageId, record };
   },
+  leaves: untold,
 };

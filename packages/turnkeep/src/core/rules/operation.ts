@@ -1,11 +1,13 @@
 import { z } from 'zod';
 import type { Draft } from '../draft.ts';
 import { TurnkeepError, assert } from '../errors.ts';
+import type { OperationId, TurnId } from '../ids.ts';
 import { KEYS } from '../keys.ts';
 import { packOperation, unpackOperation } from '../rows.ts';
 import { code, id, shortText } from '../shapes.ts';
 import { ownTurn } from '../tree/path.ts';
 import { requireFence } from './attempt.ts';
+import type { LeftRows } from './left-rows.ts';
 import { one } from './rule.ts';
 import type { Rule } from './rule.ts';
 import { advance } from './turn.ts';
@@ -44,7 +46,12 @@ export const operationResolve: Rule<'operation.resolve'> = {
     const event = { kind, operationId, status: outcome.status, turnId: row.turnId };
     return record === undefined ? event : { ...event, record };
   },
+  leaves: (left, { operationId, turnId }) => leavesOperation(left, operationId, turnId),
 };
+
+export function leavesOperation(left: LeftRows, operationId: OperationId, turnId: TurnId): void {
+  left.here(KEYS.operation(operationId), `operation ${operationId}`, ([at]) => at === turnId);
+}
 
 function close(draft: Draft, operationId: string, status: 'succeeded' | 'failed', failure: number | null): void {
   const value = draft.get(KEYS.operation(operationId));

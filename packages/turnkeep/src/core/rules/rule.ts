@@ -5,6 +5,7 @@ import type { ChangeEvent } from '../event.ts';
 import type { RecordRef } from '../head.ts';
 import type { JsonObject } from '../json.ts';
 import type { Tree } from '../tree/path.ts';
+import type { LeftRows } from './left-rows.ts';
 
 /** Makes an id that follows from the commit's id and a position: a caller who sends the call again makes it again. */
 export type Mint = (prefix: string) => string;
@@ -24,6 +25,11 @@ export interface Rule<Kind extends ChangeKind = ChangeKind> {
    */
   readonly apply: (draft: Draft, change: ChangeOf<Kind>, path: string) => ChangeEvent;
   /**
+   * Looks for the rows that the change left, by its event and its index in the commit, so that `verify` can say which one
+   * is lost; `untold` where the event leads to none.
+   */
+  readonly leaves: (left: LeftRows, event: ChangeEvent<Kind>, index: number) => void;
+  /**
    * For a kind that may repeat words which are already stored, and whose event then has no record: finds their record.
    * The commit's fingerprint is salted with it (`Draft.saltWith`).
    */
@@ -37,3 +43,6 @@ export function one(): number {
 export function none(): number {
   return 0;
 }
+
+/** The `leaves` of a kind whose event leads to no rows: the head's sum of rows alone tells that one of them is lost. */
+export function untold(): void {}

@@ -7,7 +7,7 @@ import { KEYS } from '../keys.ts';
 import { readRun, runOfAttempt } from '../read/agent.ts';
 import { commit, given } from '../story.testkit.ts';
 import type { Story } from '../story.testkit.ts';
-import { verifyConversation } from '../verify.ts';
+import { verifyConversation } from '../verify/conversation.ts';
 
 function start(runId: string, baseTurnId?: string): Change {
   return { kind: 'run.start', runId, agent: 'clerk', baseTurnId };

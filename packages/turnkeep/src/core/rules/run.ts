@@ -9,6 +9,7 @@ import { packRun, unpackRun } from '../rows.ts';
 import type { RunRow } from '../rows.ts';
 import { code, id, json, shortText } from '../shapes.ts';
 import { findInherited, ownTurn } from '../tree/path.ts';
+import type { LeftRows } from './left-rows.ts';
 import { one } from './rule.ts';
 import type { Rule } from './rule.ts';
 
@@ -45,6 +46,7 @@ export const runStart: Rule<'run.start'> = {
     draft.put(KEYS.run(runId), packRun({ status: 'running', start, end: null, baseTurnId }));
     return { kind, runId, baseTurnId, record };
   },
+  leaves: leavesRun,
 };
 
 const ENDS = RUN_STATUSES.filter((status): status is RunEnd['status'] => status !== 'running');
@@ -66,4 +68,9 @@ export const runEnd: Rule<'run.end'> = {
     draft.put(KEYS.run(runId), packRun({ ...row, status, end: { version: draft.version, index: record } }));
     return { kind, runId, status, record };
   },
+  leaves: leavesRun,
 };
+
+function leavesRun(left: LeftRows, { runId }: { readonly runId: RunId }): void {
+  left.here(KEYS.run(runId), `run ${runId}`);
+}

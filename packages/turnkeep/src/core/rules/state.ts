@@ -3,7 +3,7 @@ import type { JsonObject } from '../json.ts';
 import { ENTRIES, packRef, unpackRef } from '../rows.ts';
 import { id, json, listUpTo } from '../shapes.ts';
 import { EntryPlace } from './on-path.ts';
-import { one } from './rule.ts';
+import { one, untold } from './rule.ts';
 import type { Rule } from './rule.ts';
 
 const text = z.string().nullable().optional();
@@ -30,6 +30,7 @@ export const stateUpdate: Rule<'state.update'> = {
     place.write(ENTRIES.state, [packRef(draft.refTo(record), draft.conversationId), stateVersion]);
     return { kind, stateVersion, record };
   },
+  leaves: untold,
 };
 
 function merge(before: JsonObject, fields: JsonObject): JsonObject {

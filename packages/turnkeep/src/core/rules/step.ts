@@ -10,6 +10,7 @@ import { packStep, unpackStep } from '../rows.ts';
 import type { LocalRef, StepRow } from '../rows.ts';
 import { code, id, json, shortText } from '../shapes.ts';
 import type { OwnTurn } from '../tree/path.ts';
+import type { LeftRows } from './left-rows.ts';
 import { one } from './rule.ts';
 import type { Rule } from './rule.ts';
 import { assertCalledIn, turnAtWork } from './turn-at-work.ts';
@@ -80,6 +81,7 @@ export const stepStart: Rule<'step.start'> = {
     const event = { kind, turnId, key, starts, ...(callId === undefined ? {} : { callId }) };
     return known ? event : { ...event, record: start.index };
   },
+  leaves: leavesStep,
   saidBefore({ rows, head: { conversationId: owner } }, { turnId, key }) {
     const known = rows.get(owner, KEYS.step(turnId, key));
     return known && { owner, ...unpackStep(known).start };
@@ -112,6 +114,7 @@ export const stepFinish: Rule<'step.finish'> = {
     if (known.token !== tokenOf(turn)) throw new TurnkeepError('ambiguous', { turnId, keys: [key] });
     return { kind, turnId, key, ...end(draft, turn, key, known, change.outcome, path) };
   },
+  leaves: leavesStep,
 };
 
 export const stepSettle: Rule<'step.settle'> = {
@@ -130,6 +133,7 @@ export const stepSettle: Rule<'step.settle'> = {
     draft.put(KEYS.step(turnId, key), packStep({ ...known, status: 'retry' }));
     return { kind, turnId, key, status: 'retry' };
   },
+  leaves: leavesStep,
 };
 
 function startedStep(draft: Draft, turnId: TurnId, key: string): StepRow {
@@ -160,4 +164,8 @@ function assertSaidIn(draft: Draft, turn: OwnTurn, messageId: MessageId): void {
   const place = draft.get(KEYS.messageId(messageId));
   if (place?.[0] === turn.branch && place[1] === turn.position) return;
   throw new TurnkeepError('no_message', { messageId });
+}
+
+function leavesStep(left: LeftRows, { turnId, key }: { readonly turnId: TurnId; readonly key: string }): void {
+  left.here(KEYS.step(turnId, key), `step ${key} of turn ${turnId}`);
 }

@@ -13,7 +13,7 @@ import { ownCallsAt } from '../tree/calls.ts';
 import { ownTurn } from '../tree/path.ts';
 import type { Tree } from '../tree/path.ts';
 import { fieldShapes, writeFields } from './conversation.ts';
-import { assertNotErased } from './fork.ts';
+import { assertNotErased, leavesChild } from './fork.ts';
 import { forgetMadeOf } from './held-memory.ts';
 import { one } from './rule.ts';
 import type { Rule } from './rule.ts';
@@ -44,6 +44,9 @@ export const conversationSpawn: Rule<'conversation.spawn'> = {
     draft.putElsewhere(parent.conversationId, KEYS.spawned(parent.turnId, draft.conversationId), [callId]);
     const record = writeFields(draft, fields, path, { origin: { kind: 'sub_agent', ...parent, agent } });
     return { kind, parent: parent.conversationId, turnId: parent.turnId, callId, record };
+  },
+  leaves(left, { parent, turnId, callId }) {
+    leavesChild(left, parent, KEYS.spawned(turnId, left.conversationId), callId);
   },
 };
 

@@ -14,11 +14,12 @@ import { id, promptParts } from '../shapes.ts';
 import { findMessage, messagesAt } from '../tree/messages.ts';
 import { findInherited, ownTurn } from '../tree/path.ts';
 import { placeOfNewTurn } from '../tree/place.ts';
-import { placeMessage, wordsOfMessage } from './append.ts';
-import { settleOpenOperation } from './operation.ts';
+import { leavesMessage, placeMessage, wordsOfMessage } from './append.ts';
+import type { LeftRows } from './left-rows.ts';
+import { leavesOperation, settleOpenOperation } from './operation.ts';
 import { one } from './rule.ts';
 import type { Rule } from './rule.ts';
-import { addTurn, advance, assertFree, assertParentExpected, parent } from './turn.ts';
+import { addTurn, advance, assertFree, assertParentExpected, leavesTurn, parent } from './turn.ts';
 import { isTerminal } from './turn-states.ts';
 import { enqueue, inputRow, inputWords, promptBody, waitingInputs } from './waiting-input.ts';
 
@@ -87,6 +88,7 @@ export const turnSubmit: Rule<'turn.submit'> = {
     const started = startTurn(draft, { turnId, operationId, messageId, parent: under, taskId, prompt });
     return { kind: change.kind, ...started, ...(interrupted.length > 0 ? { interrupted } : {}) };
   },
+  leaves: leavesStarted,
   saidBefore: wordsOfMessage,
 };
 
@@ -166,6 +168,16 @@ export function startTurn(draft: Draft, start: TurnStart): TurnStarted {
   const { ordinal, why } = turn.row;
   const started = { turnId, operationId, messageId, promptId, sequence, ordinal, why };
   return record === undefined ? started : { ...started, record };
+}
+
+/** What a turn leaves that starts with a prompt. */
+export function leavesStarted(left: LeftRows, started: TurnStarted): void {
+  const { turnId, operationId, messageId, promptId, sequence, record } = started;
+  leavesTurn(left, turnId);
+  leavesMessage(left, messageId, sequence);
+  leavesOperation(left, operationId, turnId);
+  if (record === undefined) left.here(KEYS.promptUse(promptId, sequence), `a use of prompt ${promptId}`);
+  else left.here(KEYS.prompt(promptId), `prompt ${promptId}`);
 }
 
 /** One of an earlier commit was answered before any rule: here it can only be one that this commit opened and ended. */

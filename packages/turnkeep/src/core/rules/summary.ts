@@ -8,7 +8,7 @@ import { findMessage, lastSequenceOn, segmentSees } from '../tree/messages.ts';
 import type { PlacedMessage } from '../tree/messages.ts';
 import { pathTo } from '../tree/path.ts';
 import { EntryPlace } from './on-path.ts';
-import { one } from './rule.ts';
+import { one, untold } from './rule.ts';
 import type { Rule } from './rule.ts';
 
 /** Lossy text for a prefix of the path, longer than the last one's; the messages stay. */
@@ -40,6 +40,7 @@ export const summaryCommit: Rule<'summary.commit'> = {
     place.write(ENTRIES.summary, packSummary({ upTo, seen, ref: draft.refTo(record) }, draft.conversationId));
     return { kind, summaryId, upTo, seen, record };
   },
+  leaves: untold,
 };
 
 /** What a summary covers was on the path that its writer says it saw. */

@@ -10,7 +10,7 @@ import { ENTRIES, packTask, unpackTask } from '../rows.ts';
 import type { TaskEntry, TaskPointer } from '../rows.ts';
 import { id, json, meaningfulText, shortText } from '../shapes.ts';
 import { EntryPlace } from './on-path.ts';
-import { one } from './rule.ts';
+import { one, untold } from './rule.ts';
 import type { Rule } from './rule.ts';
 
 /**
@@ -85,6 +85,7 @@ export const taskCreate: Rule<'task.create'> = {
     pointTo(place, { active: taskId, latest: taskId });
     return { kind, taskId, record };
   },
+  leaves: untold,
 };
 
 /** New words for a task; its id and its status stay. */
@@ -119,6 +120,7 @@ export const taskAmend: Rule<'task.amend'> = {
     write(draft, place, taskId, { ...task, ref: draft.refTo(record), updatedAt: draft.envelope.now });
     return { kind, taskId, record };
   },
+  leaves: untold,
 };
 
 /** Moves a task along {@link TASK_TRANSITIONS}; a terminal status clears the active task of the path. */
@@ -145,4 +147,5 @@ export const taskTransition: Rule<'task.transition'> = {
     if (isTerminalTask(to) && pointer.active === taskId) pointTo(place, { ...pointer, active: null });
     return { kind, taskId, from: task.status, to, ...(record === undefined ? {} : { record }) };
   },
+  leaves: untold,
 };

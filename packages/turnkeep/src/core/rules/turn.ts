@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { RowValue } from '../backend.ts';
 import { TURN_STATES } from '../change.ts';
 import type { Parent, TurnState, SiblingReason } from '../change.ts';
 import type { Draft } from '../draft.ts';
@@ -16,7 +17,8 @@ import type { NewPlace } from '../tree/place.ts';
 import { touch } from './append.ts';
 import { requireFence } from './attempt.ts';
 import { withdrawInterrupts } from './open-interrupts.ts';
-import { none } from './rule.ts';
+import type { LeftRows } from './left-rows.ts';
+import { none, untold } from './rule.ts';
 import type { Rule } from './rule.ts';
 import { hasStarted, isBusy, isLegalAdvance, isTerminal } from './turn-states.ts';
 
@@ -83,6 +85,11 @@ export function addTurn(draft: Draft, turnId: TurnId, input: NewTurn): OwnTurn {
   return { branch, position, row };
 }
 
+/** What a turn leaves; its own row is looked after by those of the other turns. */
+export function leavesTurn(left: LeftRows, turnId: TurnId): RowValue | undefined {
+  return left.here(KEYS.turnId(turnId), `the id of turn ${turnId}`);
+}
+
 function siblingReason(ordinal: number, shared: boolean): SiblingReason {
   if (ordinal === 1) return 'start';
   return shared ? 'regenerate' : 'edit';
@@ -136,6 +143,12 @@ export const turnAdvance: Rule<'turn.advance'> = {
     const from = advance(draft, turn, to);
     return { kind, turnId, from, to };
   },
+  leaves(left, { turnId, to }, index) {
+    const [branch, position] = (leavesTurn(left, turnId) ?? []) as readonly number[];
+    if (branch === undefined || position === undefined) return;
+    const key = KEYS.turnState(branch, position, left.version, index);
+    left.here(key, `the move of turn ${turnId}`, ([state]) => state === to);
+  },
 };
 
 /** Moves a turn and what follows from it: its base, the active leaf, what keeps the conversation busy. */
@@ -188,6 +201,7 @@ export const turnRecord: Rule<'turn.record'> = {
     const { ordinal, why } = turn.row;
     return { kind: change.kind, turnId, ordinal, why, origin: change.origin };
   },
+  leaves: (left, { turnId }) => void leavesTurn(left, turnId),
 };
 
 /** Makes a turn the active leaf: one of this conversation's own, or the one that it was cut at. */
@@ -204,4 +218,5 @@ export const leafSelect: Rule<'leaf.select'> = {
     draft.recording = null;
     return { kind, turnId };
   },
+  leaves: untold,
 };

@@ -73,6 +73,7 @@ export const usageRecord: Rule<'usage.record'> = {
     addToSums(draft, turnId, change);
     return turnId === undefined ? { kind, usageId, record } : { kind, usageId, turnId, record };
   },
+  leaves: (left, { usageId }) => void left.here(KEYS.usage(usageId), `usage ${usageId}`),
   saidBefore({ rows, head: { conversationId: owner } }, { usageId }) {
     const known = rows.get(owner, KEYS.usage(usageId));
     return known && refOf(owner, known);

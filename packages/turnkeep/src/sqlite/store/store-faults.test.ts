@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { text } from '../../core/changes.testkit.ts';
-import { allKinds } from '../../core/verify.testkit.ts';
+import { everyTable } from '../../core/verify/verify.testkit.ts';
 import { openLedger } from '../../ledger/open.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { isTurnkeepError } from '../../core/errors.ts';
@@ -16,7 +16,7 @@ import { envelope, NAMESPACE, withStoreFile } from '../sqlite-backend.testkit.ts
 /** All kinds of changes, some cooled, some folded, some in the tail. */
 async function write(ledger: Ledger): Promise<void> {
   const { digest } = await ledger.namespace(NAMESPACE).attachments.put(Buffer.from('some bytes'));
-  for (const { step } of allKinds(digest)) {
+  for (const { step } of everyTable(digest)) {
     const { conversationId, changes, commitId: _, now: __, ...more } = step;
     await ledger.backend.commit(envelope(conversationId, changes, more));
   }

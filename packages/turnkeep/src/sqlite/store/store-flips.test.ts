@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { verifyConversation } from '../../core/verify.ts';
-import type { VerifyCursor } from '../../core/verify.ts';
+import { verifyConversation } from '../../core/verify/conversation.ts';
+import type { VerifyCursor } from '../../core/verify/conversation.ts';
 import type { RowReader } from '../../core/backend.ts';
 import { isTurnkeepError } from '../../core/errors.ts';
 import type { ConversationId } from '../../core/ids.ts';

@@ -1,13 +1,13 @@
-import type { Row, RowReader } from './backend.ts';
-import type { UsageRecord } from './change.ts';
-import { checksum } from './checksum.ts';
-import { DECIMAL, scaledDecimal } from './decimal.ts';
-import type { ConversationId, TurnId } from './ids.ts';
-import type { JsonObject } from './json.ts';
-import { afterSeparator, beforeSeparator, dayOf, KEYS, TABLES, USAGE_OF, usageSumParts } from './keys.ts';
-import { LIMITS } from './limits.ts';
-import { COUNTS, NO_USAGE, unpackUsage } from './usage-sum.ts';
-import type { UsageSum } from './usage-sum.ts';
+import type { Row, RowReader } from '../backend.ts';
+import type { UsageRecord } from '../change.ts';
+import { checksum } from '../checksum.ts';
+import { DECIMAL, scaledDecimal } from '../decimal.ts';
+import type { ConversationId, TurnId } from '../ids.ts';
+import type { JsonObject } from '../json.ts';
+import { afterSeparator, beforeSeparator, dayOf, KEYS, TABLES, USAGE_OF, usageSumParts } from '../keys.ts';
+import { LIMITS } from '../limits.ts';
+import { COUNTS, NO_USAGE, unpackUsage } from '../usage-sum.ts';
+import type { UsageSum } from '../usage-sum.ts';
 
 /**
  * Sums of usage, weighed: each count of a sum times the checksum of the sum's key, added to one number. Two lots of sums weigh

@@ -1,15 +1,15 @@
-import type { Row, RowReader } from './backend.ts';
-import { sameJson } from './encoding.ts';
-import { fieldOf } from './event.ts';
-import type { RecordRef } from './head.ts';
-import type { ConversationId, MemoryId, MessageId } from './ids.ts';
-import type { Json } from './json.ts';
-import { afterSeparator, beforeSeparator, KEYS, numbersIn, TABLES } from './keys.ts';
-import { readableBody, readableHeader } from './readable.ts';
-import { packMemory, packRef, unpackMemory, unpackRef } from './rows.ts';
-import type { MemoryRow } from './rows.ts';
-import { SHELVES } from './shelf.ts';
-import { scanPrefix } from './tree/path.ts';
+import type { Row, RowReader } from '../backend.ts';
+import { sameJson } from '../encoding.ts';
+import { fieldOf } from '../event.ts';
+import type { RecordRef } from '../head.ts';
+import type { ConversationId, MemoryId, MessageId } from '../ids.ts';
+import type { Json } from '../json.ts';
+import { afterSeparator, beforeSeparator, KEYS, numbersIn, TABLES } from '../keys.ts';
+import { readableBody, readableHeader } from '../readable.ts';
+import { packMemory, packRef, unpackMemory, unpackRef } from '../rows.ts';
+import type { MemoryRow } from '../rows.ts';
+import { SHELVES } from '../shelf.ts';
+import { scanPrefix } from '../tree/path.ts';
 
 /**
  * The shelf of memories against the commits that wrote them: what a memory says of itself, its revisions and what they

@@ -1,15 +1,15 @@
-import { attachmentsIn, partsOf } from './attachments/mentions.ts';
-import { ATTACHMENT_KEYS } from './attachments/rows.ts';
-import type { Row, RowReader } from './backend.ts';
-import { sameJson } from './encoding.ts';
-import type { Head, RecordRef } from './head.ts';
-import type { ConversationId, TurnId } from './ids.ts';
-import { afterSeparator, beforeSeparator, KEYS, numbersIn, prefixEnd, TABLES } from './keys.ts';
-import { readableBody, readableHeader } from './readable.ts';
-import { ENTRIES, unpackBranch, unpackInput, unpackMessage, unpackRef, unpackTurn } from './rows.ts';
-import { SHELVES } from './shelf.ts';
-import { packUsage, unpackUsage } from './usage-sum.ts';
-import { memoryOriginProblem, memoryProblem, memoryRevisionProblem } from './verify-memories.ts';
+import { attachmentsIn, partsOf } from '../attachments/mentions.ts';
+import { ATTACHMENT_KEYS } from '../attachments/rows.ts';
+import type { Row, RowReader } from '../backend.ts';
+import { sameJson } from '../encoding.ts';
+import type { Head, RecordRef } from '../head.ts';
+import type { ConversationId, TurnId } from '../ids.ts';
+import { afterSeparator, beforeSeparator, KEYS, numbersIn, prefixEnd, TABLES } from '../keys.ts';
+import { readableBody, readableHeader } from '../readable.ts';
+import { ENTRIES, unpackBranch, unpackInput, unpackMessage, unpackRef, unpackTurn } from '../rows.ts';
+import { SHELVES } from '../shelf.ts';
+import { packUsage, unpackUsage } from '../usage-sum.ts';
+import { memoryOriginProblem, memoryProblem, memoryRevisionProblem } from './memories.ts';
 
 /** What is wrong with a row. */
 export interface Problem {

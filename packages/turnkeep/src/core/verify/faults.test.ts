@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
-import type { Row, RowRange, RowReader, RowValue } from './backend.ts';
-import type { Head } from './head.ts';
-import type { Json, JsonObject } from './json.ts';
-import { prefixEnd } from './keys.ts';
-import type { LogRecord } from './log.ts';
-import { SortedRows } from './sorted-rows.ts';
+import type { Row, RowRange, RowReader, RowValue } from '../backend.ts';
+import type { Head } from '../head.ts';
+import type { Json, JsonObject } from '../json.ts';
+import { prefixEnd } from '../keys.ts';
+import type { LogRecord } from '../log.ts';
+import { SortedRows } from '../sorted-rows.ts';
 import { everything, faultsIn, faultsOf, OWNERS } from './verify.testkit.ts';
 
 /**
- * Every row, head and log record of a store with all kinds of changes is lost, changed in each of its fields, put in each
+ * Every row, head and log record of a store with rows in every table is lost, changed in each of its fields, put in each
  * other's place and doubled, one fault at a time, and `verify` tells of each; what it cannot tell of is listed here and in
  * decision 39.
  */

@@ -1,13 +1,26 @@
-import { sha256 } from '../platform/hash.ts';
-import { sealUpload } from './attachments/keep.ts';
-import { shelfProblems, verifyShelf } from './attachments/verify.ts';
-import type { RowReader } from './backend.ts';
-import type { Change } from './change.ts';
-import { advance, aim, answer, call, fork, move, promise, redact, say, submit, task, text } from './changes.testkit.ts';
-import { SHELVES } from './shelf.ts';
-import { commit, given } from './story.testkit.ts';
-import type { Phrase } from './story.testkit.ts';
-import { verifyConversation } from './verify.ts';
+import { sha256 } from '../../platform/hash.ts';
+import { sealUpload } from '../attachments/keep.ts';
+import { shelfProblems, verifyShelf } from '../attachments/verify.ts';
+import type { RowReader } from '../backend.ts';
+import type { Change } from '../change.ts';
+import {
+  advance,
+  aim,
+  answer,
+  call,
+  fork,
+  move,
+  promise,
+  redact,
+  say,
+  submit,
+  task,
+  text,
+} from '../changes.testkit.ts';
+import { SHELVES } from '../shelf.ts';
+import { commit, given } from '../story.testkit.ts';
+import type { Phrase } from '../story.testkit.ts';
+import { verifyConversation } from './conversation.ts';
 
 /** The conversations and shelves of {@link everything}. */
 export const OWNERS: readonly string[] = ['c', 'fork', 'sub', ...Object.values(SHELVES)];
@@ -18,12 +31,16 @@ const FILE = 'a'.repeat(64);
 
 /** A conversation with rows in every table, its fork and its sub-agent. */
 export function everything(): RowReader {
+  return storyOfEverything().rows;
+}
+
+export function storyOfEverything(): ReturnType<typeof given> {
   const story = given();
   const seal = { upload: 'u', digest: FILE, sizeBytes: 10, parts: ['p'], now: START, quotaBytes: 1_000 };
   story.rows.apply(sealUpload(story.rows, seal, sha256));
   story.rows.apply(sealUpload(story.rows, { ...seal, digest: 'b'.repeat(64) }, sha256));
-  for (const phrase of allKinds(FILE)) story.write(phrase);
-  return story.rows;
+  for (const phrase of everyTable(FILE)) story.write(phrase);
+  return story;
 }
 
 const PAYLOAD = { state: { json: 'y'.repeat(2_000) } };
@@ -59,8 +76,8 @@ function ended(key: string): Change {
   return { kind: 'step.finish', turnId: 't1', key, outcome: { status: 'succeeded', result: key } };
 }
 
-/** All kinds of changes; `file` is the digest of an attachment that is there. */
-export function allKinds(file: string): readonly Phrase[] {
+/** Commits that leave rows in every table; `file` is the digest of an attachment that is there. */
+export function everyTable(file: string): readonly Phrase[] {
   return [
     commit(submit('t1'), advance('t1', 'running'), { kind: 'run.start', runId: 'r1', agent: 'an agent' }),
     commit({ kind: 'attempt.start', attempt: 'a1', turnId: 't1', runId: 'r1' }),

@@ -1,10 +1,10 @@
-import type { Row, RowReader } from './backend.ts';
-import type { Head } from './head.ts';
-import type { ConversationId } from './ids.ts';
-import { KEYS, TABLES } from './keys.ts';
-import type { LogHeader } from './log.ts';
-import { unpackInterrupt, unpackOperation, unpackTurn } from './rows.ts';
-import { isBusy } from './rules/turn-states.ts';
+import type { Row, RowReader } from '../backend.ts';
+import type { Head } from '../head.ts';
+import type { ConversationId } from '../ids.ts';
+import { KEYS, TABLES } from '../keys.ts';
+import type { LogHeader } from '../log.ts';
+import { unpackInterrupt, unpackOperation, unpackTurn } from '../rows.ts';
+import { isBusy } from '../rules/turn-states.ts';
 
 /** What the rows of a conversation add up to, for its head. */
 export interface RowCounts {

@@ -1,16 +1,16 @@
-import { attachmentsIn, partsOf } from './attachments/mentions.ts';
-import type { RowReader } from './backend.ts';
-import { checksum } from './checksum.ts';
-import { recordHolds } from './digest.ts';
-import type { Sha256 } from './digest.ts';
-import { placeOf } from './draft.ts';
-import type { Fault } from './fault.ts';
-import type { Head, RecordRef } from './head.ts';
-import { KEYS } from './keys.ts';
-import type { LogHeader, LogRecord, StoredRecord } from './log.ts';
-import { ROLES } from './message.ts';
-import { readableBody } from './readable.ts';
-import { unpackMessage } from './rows.ts';
+import { attachmentsIn, partsOf } from '../attachments/mentions.ts';
+import type { RowReader } from '../backend.ts';
+import { checksum } from '../checksum.ts';
+import { recordHolds } from '../digest.ts';
+import type { Sha256 } from '../digest.ts';
+import { placeOf } from '../draft.ts';
+import type { Fault } from '../fault.ts';
+import type { Head, RecordRef } from '../head.ts';
+import { KEYS } from '../keys.ts';
+import type { LogHeader, LogRecord, StoredRecord } from '../log.ts';
+import { ROLES } from '../message.ts';
+import { readableBody } from '../readable.ts';
+import { unpackMessage } from '../rows.ts';
 
 /** The records of a commit against their digests, and what is said of those whose words are gone. */
 export function recordFaults(

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { sha256 } from '../platform/hash.ts';
-import type { Row, RowReader } from './backend.ts';
-import type { Change } from './change.ts';
-import { advance, submit } from './changes.testkit.ts';
-import type { Head } from './head.ts';
-import { prefixEnd, TABLES } from './keys.ts';
-import { commit, given } from './story.testkit.ts';
-import { verifyConversation } from './verify.ts';
+import { sha256 } from '../../platform/hash.ts';
+import type { Row, RowReader } from '../backend.ts';
+import type { Change } from '../change.ts';
+import { advance, submit } from '../changes.testkit.ts';
+import type { Head } from '../head.ts';
+import { prefixEnd, TABLES } from '../keys.ts';
+import { commit, given } from '../story.testkit.ts';
+import { verifyConversation } from './conversation.ts';
 import { everything, faultsOf, OWNERS } from './verify.testkit.ts';
 
 function used(usageId: string, turnId: string | undefined): Change {

@@ -1,28 +1,30 @@
-import type { Row, RowReader } from './backend.ts';
-import { checksum, plus } from './checksum.ts';
-import type { Checksum } from './checksum.ts';
-import { chainAfter, chainStart } from './digest.ts';
-import type { Sha256 } from './digest.ts';
-import { isTurnkeepError } from './errors.ts';
-import type { Fault } from './fault.ts';
-import type { Head } from './head.ts';
-import { headerAt } from './header.ts';
-import type { ConversationId, NamespaceId } from './ids.ts';
-import { KEYS, numbersIn, prefixEnd, TABLES } from './keys.ts';
-import type { LogHeader, LogRecord } from './log.ts';
-import { readableBody, readableHeader } from './readable.ts';
-import { RecentLogs } from './recent-logs.ts';
-import { headChecksum, isAddedUp, rowChecksum } from './row-sum.ts';
-import { unpackMessage } from './rows.ts';
-import { isShelf, newShelf, SHELVES } from './shelf.ts';
-import { missingRows, writesElsewhere } from './verify-events.ts';
-import { countRow, headProblems, isFalseTombstone, NO_ROWS } from './verify-head.ts';
-import type { RowCounts } from './verify-head.ts';
-import { memoryCountProblem } from './verify-memories.ts';
-import { recordFaults, replacementFaults } from './verify-records.ts';
-import { rowProblem } from './verify-rows.ts';
-import { daysAddUp, NO_USE, sameWeight, useOfChild, useOfRecord, useOfSum, usesAddUp } from './verify-usage.ts';
-import type { Use } from './verify-usage.ts';
+import type { Row, RowReader } from '../backend.ts';
+import { checksum, plus } from '../checksum.ts';
+import type { Checksum } from '../checksum.ts';
+import { chainAfter, chainStart } from '../digest.ts';
+import type { Sha256 } from '../digest.ts';
+import { isTurnkeepError } from '../errors.ts';
+import type { Fault } from '../fault.ts';
+import type { Head } from '../head.ts';
+import { headerAt } from '../header.ts';
+import type { ConversationId, NamespaceId } from '../ids.ts';
+import { KEYS, numbersIn, prefixEnd, TABLES } from '../keys.ts';
+import type { LogHeader, LogRecord } from '../log.ts';
+import { readableBody, readableHeader } from '../readable.ts';
+import { RecentLogs } from '../recent-logs.ts';
+import { headChecksum, isAddedUp, rowChecksum } from '../row-sum.ts';
+import { unpackMessage } from '../rows.ts';
+import { ruleFor } from '../rules/index.ts';
+import { LeftRows } from '../rules/left-rows.ts';
+import type { Where } from '../rules/left-rows.ts';
+import { isShelf, newShelf, SHELVES } from '../shelf.ts';
+import { countRow, headProblems, isFalseTombstone, NO_ROWS } from './head.ts';
+import type { RowCounts } from './head.ts';
+import { memoryCountProblem } from './memories.ts';
+import { recordFaults, replacementFaults } from './records.ts';
+import { rowProblem } from './rows.ts';
+import { daysAddUp, NO_USE, sameWeight, useOfChild, useOfRecord, useOfSum, usesAddUp } from './usage.ts';
+import type { Use } from './usage.ts';
 
 /** A slice of checking: what was gone through, and what was found. */
 export interface VerifyStep {
@@ -151,7 +153,7 @@ function verifyLog(rows: RowReader, cursor: VerifyCursor, sha256: Sha256): Verif
     faults.push(...ofHeader, ...recordFaults(rows, sha256, head, version, log));
     use = header ? useIn(use, header, log) : { ...use, isKnown: false };
     if (header) faults.push(...replacementFaults(rows, head, header));
-    if (header && writesElsewhere(header)) faults.push(...eventFaults(rows, head, header));
+    if (header) faults.push(...lostRowFaults(rows, head, header, 'elsewhere'));
     if (header && version === head.version) faults.push(...headSumFaults(namespace, head, header));
   }
   if (end >= head.version && chain !== head.chain) faults.push(brokenChain(head));
@@ -205,13 +207,16 @@ function headerFaults(sha256: Sha256, head: Head, version: number, log: LogRecor
   return [{ kind: 'log_missing', place, reason, affects }];
 }
 
-/** What the commit did, and the rows do not show. */
-function eventFaults(rows: RowReader, { conversationId }: Head, header: LogHeader): readonly Fault[] {
+/** The rows that a commit left by its events, and that are not there. */
+function lostRowFaults(rows: RowReader, { conversationId }: Head, header: LogHeader, where: Where): readonly Fault[] {
+  const left = new LeftRows(rows, conversationId, header.version, where);
+  left.here(KEYS.commit(header.commitId), 'the commit’s id', ([version]) => version === header.version);
+  for (const [index, event] of header.events.entries()) ruleFor(event.kind).leaves(left, event, index);
   // An erasure that came in between has taken its share.
-  if (rows.head(conversationId)?.erasedAt !== null) return [];
+  if (left.missing.length === 0 || rows.head(conversationId)?.erasedAt !== null) return [];
   const place = `conversation ${conversationId}, version ${header.version}`;
   const affects = 'readings that look for what this commit did';
-  return missingRows(rows, conversationId, header).map((what) => {
+  return left.missing.map((what) => {
     return { kind: 'reference', place, reason: `${what} is not in the rows as it was written`, affects };
   });
 }
@@ -315,7 +320,7 @@ function lookForRows(rows: RowReader, cursor: VerifyCursor, sha256: Sha256): Ver
   const faults: Fault[] = [];
   for (let version = after + 1; version <= end; version++) {
     const header = headerOrNone(rows, sha256, head.conversationId, version);
-    if (header && !writesElsewhere(header)) faults.push(...eventFaults(rows, head, header));
+    if (header) faults.push(...lostRowFaults(rows, head, header, 'here'));
   }
   return { commits: 0, records: 0, faults, next: end < head.version ? { ...cursor, version: end } : null };
 }
