@@ -281,11 +281,17 @@ export const LOG: readonly Mutation[] = [
   {
     file: KEYS,
     breaks: 'an id runs into the number behind it',
-    find: 'call: (callId, sequence) => `a${callId}${SEPARATOR}${numberKey(sequence)}`',
-    replace: 'call: (callId, sequence) => `a${callId}${numberKey(sequence)}`',
+    find: 'call: (callId, sequence) => `${TABLES.calls}${callId}${SEPARATOR}${numberKey(sequence)}`',
+    replace: 'call: (callId, sequence) => `${TABLES.calls}${callId}${numberKey(sequence)}`',
     tests: ['keys', 'rules/message'],
   },
   { file: KEYS, breaks: 'two tables share a letter', find: "late: 'l'", replace: "late: 'm'" },
+  {
+    file: 'core/rules/left-rows.js',
+    breaks: 'a lost row is not named',
+    find: 'if (!value || !isIt(value))',
+    replace: 'if (value && !isIt(value))',
+  },
   {
     file: 'core/backend.js',
     breaks: 'keys sort by UTF-16 unit',

@@ -1,7 +1,7 @@
 import type { Draft } from '../draft.ts';
 import type { RecordRef } from '../head.ts';
 import type { ConversationId, MemoryId, MessageId } from '../ids.ts';
-import { afterSeparator, KEYS, prefixEnd } from '../keys.ts';
+import { afterSeparator, KEYS, prefixEnd, TABLES } from '../keys.ts';
 import { packMemory, packRef, unpackMemory, unpackRef } from '../rows.ts';
 import type { MemoryRow } from '../rows.ts';
 import { SHELVES } from '../shelf.ts';
@@ -33,18 +33,18 @@ export function heldMemories(draft: Draft): number {
 /** Counts a memory that is made; answers its ordinal. */
 export function countMade(draft: Draft): number {
   const { held, made } = memoryCounts(draft);
-  draft.putElsewhere(SHELF, KEYS.memoryCount, [held + 1, made + 1]);
+  draft.putElsewhere(SHELF, TABLES.memoryCount, [held + 1, made + 1]);
   return made + 1;
 }
 
 function countForgotten(draft: Draft): void {
   const { held, made } = memoryCounts(draft);
-  draft.putElsewhere(SHELF, KEYS.memoryCount, [held - 1, made]);
+  draft.putElsewhere(SHELF, TABLES.memoryCount, [held - 1, made]);
 }
 
 /** Those that are held, and those that ever were made. */
 function memoryCounts(draft: Draft): { readonly held: number; readonly made: number } {
-  const counts = draft.rows.head(SHELF) && draft.rows.get(SHELF, KEYS.memoryCount);
+  const counts = draft.rows.head(SHELF) && draft.rows.get(SHELF, TABLES.memoryCount);
   const [held, made] = (counts ?? [0, 0]) as readonly [number, number];
   return { held, made };
 }

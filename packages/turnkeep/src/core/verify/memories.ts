@@ -78,7 +78,7 @@ export function memoryOriginProblem(rows: RowReader, { key, value }: Row): strin
 export function memoryCountProblem(rows: RowReader): string | undefined {
   const memories = scanPrefix(rows, SHELF, TABLES.memories).map(({ value }) => unpackMemory(value));
   const held = memories.filter(({ status }) => status === 'held').length;
-  const said = rows.get(SHELF, KEYS.memoryCount) ?? [0, 0];
+  const said = rows.get(SHELF, TABLES.memoryCount) ?? [0, 0];
   if (!sameJson(said, [held, memories.length]))
     return `${held} of ${memories.length} memories are held, and ${JSON.stringify(said)} is what is said`;
   const ordinals = memories.map(({ ordinal }) => ordinal).sort((left, right) => left - right);

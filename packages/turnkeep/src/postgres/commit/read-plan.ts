@@ -344,7 +344,7 @@ function planChange(plan: Plan, change: Change, sha256: Sha256): void {
       break;
     case 'memory.upsert':
       plan.keyOf(SHELVES.memories, KEYS.memory(change.memoryId ?? ''));
-      plan.keyOf(SHELVES.memories, KEYS.memoryCount);
+      plan.keyOf(SHELVES.memories, TABLES.memoryCount);
       for (const messageId of change.sources ?? []) plan.key(KEYS.messageId(messageId));
       break;
     case 'usage.record':
