@@ -1,32 +1,22 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { openLedger } from 'turnkeep';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { openDatabase } from '../../../../packages/turnkeep/dist/sqlite/driver/open-database.js';
-import { seeded } from '../harness.ts';
+import { inFolder, seeded } from '../harness.ts';
+import { linesUntilKilled } from '../killed-writer.ts';
 
-const CHILD = fileURLToPath(new URL('./put-child.js', import.meta.url));
+const WRITER = new URL('./put-child.js', import.meta.url);
 const SEED = 20_261_130;
 const KILLS = 4;
 
 /** Answers the digests of the puts that were acknowledged before the kill, which comes after so many lines. */
 async function putAndKill(url: string, lines: number): Promise<readonly string[]> {
-  const child = spawn(process.execPath, [CHILD, url], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const exit = once(child, 'exit');
   const acknowledged: string[] = [];
-  let heard = 0;
-  for await (const line of createInterface({ input: child.stdout })) {
+  for await (const line of linesUntilKilled(WRITER, [url], lines)) {
     const [word, digest = ''] = line.split(' ');
     if (word === 'put') acknowledged.push(digest);
-    heard += 1;
-    if (heard === lines) child.kill('SIGKILL');
   }
-  await exit;
   return acknowledged;
 }
 
@@ -46,21 +36,21 @@ function filesIn(folder: string): readonly string[] {
 }
 
 /** I11: what was acknowledged is there, byte for byte; of what was cut short a collection leaves nothing. */
-test.each(['sqlite', 'journal'])('a process that is killed while it puts: %s', async (scheme) => {
-  const folder = mkdtempSync(join(tmpdir(), 'turnkeep-kill-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  const path = join(folder, 'store');
-  const random = seeded(SEED);
-  for (let kill = 0; kill < KILLS; kill++) {
-    const acknowledged = await putAndKill(`${scheme}:${path}`, 2 + random(40));
-    const ledger = await openLedger(`${scheme}:${path}`);
-    const { attachments } = ledger.namespace('crash');
-    for (const digest of acknowledged) expect((await (await attachments.get(digest)).bytes()).length).toBe(1_200_000);
-    expect((await ledger.verify()).faults).toEqual([]);
-    await ledger.namespace('crash').collect({ attachmentGraceMs: 0 });
-    for (const digest of acknowledged) expect(await attachments.stat(digest)).toBeUndefined();
-    expect((await ledger.verify()).faults).toEqual([]);
-    await ledger.close();
-    expect(scheme === 'sqlite' ? rowsIn(path) : filesIn(join(path, 'attachments'))).toEqual([]);
-  }
-});
+test.each(['sqlite', 'journal'])('a process that is killed while it puts: %s', (scheme) =>
+  inFolder(async (folder) => {
+    const path = join(folder, 'store');
+    const random = seeded(SEED);
+    for (let kill = 0; kill < KILLS; kill++) {
+      const acknowledged = await putAndKill(`${scheme}:${path}`, 2 + random(40));
+      const ledger = await openLedger(`${scheme}:${path}`);
+      const { attachments } = ledger.namespace('crash');
+      for (const digest of acknowledged) expect((await (await attachments.get(digest)).bytes()).length).toBe(1_200_000);
+      expect((await ledger.verify()).faults).toEqual([]);
+      await ledger.namespace('crash').collect({ attachmentGraceMs: 0 });
+      for (const digest of acknowledged) expect(await attachments.stat(digest)).toBeUndefined();
+      expect((await ledger.verify()).faults).toEqual([]);
+      await ledger.close();
+      expect(scheme === 'sqlite' ? rowsIn(path) : filesIn(join(path, 'attachments'))).toEqual([]);
+    }
+  }),
+);

@@ -2,7 +2,7 @@ import { openJournal } from 'turnkeep/journal';
 import { sha256, turnOf } from './turns.ts';
 
 /** Writes turns of several conversations at once until it is killed, and says each when it was told that it is durable. */
-const [directory = '', conversations = '1', from = '0'] = process.argv.slice(2);
+const [directory = '', conversations = '1'] = process.argv.slice(2);
 const settings = { foldCommits: 16, foldBytes: 40_000, segmentBytes: 200_000, mergeRuns: 3, filterBytes: 30_000 };
 const backend = await openJournal(directory, { settings, sha256 });
 
@@ -15,5 +15,5 @@ async function write(conversation: string): Promise<never> {
   }
 }
 
-process.stdout.write(`open ${from}\n`);
+process.stdout.write('open\n');
 await Promise.all(Array.from({ length: Number(conversations) }, (_, at) => write(`c${at}`)));
