@@ -14,6 +14,11 @@ export function reasonOf(signal: AbortSignal | undefined): string {
   }
 }
 
+/** Throws `aborted` where the caller gave up. */
+export function assertNotAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw abortedBy(signal);
+}
+
 const LISTENERS = new WeakMap<AbortSignal, Set<() => void>>();
 
 /**
@@ -36,4 +41,20 @@ function listenersOf(signal: AbortSignal): Set<() => void> {
   signal.addEventListener('abort', tell, { once: true });
   LISTENERS.set(signal, listeners);
   return listeners;
+}
+
+/** What somebody else answers, or `aborted` as soon as the caller gives up: their answer is not waited for any more. */
+export async function orAborted<Answer>(answer: Promise<Answer>, signal: AbortSignal | undefined): Promise<Answer> {
+  if (!signal) return answer;
+  let forget = (): void => undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    const giveUp = () => reject(abortedBy(signal));
+    if (signal.aborted) giveUp();
+    else forget = onAbort(signal, giveUp);
+  });
+  try {
+    return await Promise.race([answer, aborted]);
+  } finally {
+    forget();
+  }
 }

@@ -4,7 +4,7 @@ import { TurnkeepError } from '../core/errors.ts';
 import type { NamespaceId } from '../core/ids.ts';
 import { bytesDigest, StreamDigest } from '../platform/hash.ts';
 import type { Access } from './access.ts';
-import { assertNotAborted } from './abort.ts';
+import { assertNotAborted } from '../core/abort.ts';
 import { anything, assertChecked } from './given.ts';
 import type { Checks } from './given.ts';
 import type { AttachmentInfo } from './attachment-upload.ts';

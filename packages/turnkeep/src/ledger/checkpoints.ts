@@ -7,8 +7,7 @@ import type { Receipt } from '../core/receipt.ts';
 import { eventOf } from './receipt-event.ts';
 import type { WriteOptions } from './access.ts';
 import type { ConversationAccess } from './conversation-access.ts';
-import { ownList } from './list.ts';
-import { assertFits, count, withFields } from './given.ts';
+import { assertFits, count, ownList, withFields } from './given.ts';
 
 /** The resumable states of agents in a conversation. */
 export class Checkpoints {

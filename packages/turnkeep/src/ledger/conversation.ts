@@ -61,11 +61,10 @@ import { parentBeside } from './edits.ts';
 import type { Edit, Regeneration, StartingTurn } from './edits.ts';
 import { Inputs, submissionOf, submittedTurn } from './inputs.ts';
 import type { QueuedInput, SubmittedTurn } from './inputs.ts';
-import { ownList } from './list.ts';
+import { assertChecked, assertPageLimit, ownFields, ownList, withFields } from './given.ts';
 import { ConversationMemories } from './memories.ts';
 import { Operator } from './operator/operator.ts';
 import type { OperatorSettings } from './operator/operator.ts';
-import { assertPageLimit } from './page-limit.ts';
 import { pathOf } from './path-reads.ts';
 import type { PathOptions } from './path-reads.ts';
 import { readGraph, readTurn } from './graph.ts';
@@ -88,7 +87,6 @@ import type { SubAgent } from './sub-agents.ts';
 import { ConversationUsage } from './usage.ts';
 import { watchConversation } from './watch.ts';
 import type { ConversationEvent, WatchOptions } from './watch.ts';
-import { assertChecked, ownFields, withFields } from './given.ts';
 
 /**
  * One conversation. A method that writes is one commit; a method that reads is one consistent snapshot. The handle holds

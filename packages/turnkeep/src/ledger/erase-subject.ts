@@ -11,7 +11,7 @@ import { readWaitingInputs } from '../core/read/inputs.ts';
 import { placed, segmentSees } from '../core/tree/messages.ts';
 import type { PlacedMessage } from '../core/tree/messages.ts';
 import { inheritedSegments, scanPrefix } from '../core/tree/path.ts';
-import { assertNotAborted } from './abort.ts';
+import { assertNotAborted } from '../core/abort.ts';
 import type { Access } from './access.ts';
 import { livingHeads } from './living.ts';
 

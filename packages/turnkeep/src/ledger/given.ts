@@ -1,5 +1,5 @@
 import { TurnkeepError } from '../core/errors.ts';
-import { idProblem } from '../core/ids.ts';
+import { idProblem, utf8Length } from '../core/ids.ts';
 import { memberPath } from '../core/json.ts';
 import { LIMITS } from '../core/limits.ts';
 import { objectProblem, parseJson, unreadable } from '../core/parse-json.ts';
@@ -102,4 +102,35 @@ export function assertObject(value: unknown, path: string): asserts value is obj
     throw unreadable(path, error);
   }
   if (reason !== undefined) throw new TurnkeepError('invalid_value', { path, reason });
+}
+
+/** An own copy of a list, or `invalid_value`: the changes that are made of its items are checked by their commit. */
+export function ownList<Item>(value: readonly Item[], path: string): readonly Item[] {
+  try {
+    if (Array.isArray(value)) return Array.from(value as readonly Item[]);
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+  throw new TurnkeepError('invalid_value', { path, reason: 'expected a list' });
+}
+
+/** As {@link ownList}, copied through and through: for what is awaited for before it is sent. */
+export function deepList<Item>(value: readonly Item[], path: string): readonly Item[] {
+  return parseJson(ownList(value, path), path) as unknown as readonly Item[];
+}
+
+/** Throws unless a query is a text of at most `LIMITS.queryBytes`. */
+export function assertQuery(query: unknown, path: string): asserts query is string {
+  assertFits(query, text, path);
+  const actual = utf8Length(query as string); // as was just checked
+  if (actual <= LIMITS.queryBytes) return;
+  throw new TurnkeepError('limit_exceeded', { limit: 'queryBytes', max: LIMITS.queryBytes, actual, path });
+}
+
+/** Throws unless `limit` is a whole number from 1 to `LIMITS.pageRows`. */
+export function assertPageLimit(limit: number): void {
+  if (!Number.isInteger(limit) || limit < 1)
+    throw new TurnkeepError('invalid_value', { path: 'limit', reason: 'a whole number from 1 on' });
+  if (limit <= LIMITS.pageRows) return;
+  throw new TurnkeepError('limit_exceeded', { limit: 'pageRows', max: LIMITS.pageRows, actual: limit, path: 'limit' });
 }

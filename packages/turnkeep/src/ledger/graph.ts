@@ -6,7 +6,7 @@ import { readMessage } from '../core/read/message.ts';
 import { assertVersion } from '../core/read/turns.ts';
 import { messagesAt } from '../core/tree/messages.ts';
 import { othersTurn } from '../platform/timers.ts';
-import { assertNotAborted } from './abort.ts';
+import { assertNotAborted } from '../core/abort.ts';
 import type { View } from './access.ts';
 import type { ConversationAccess } from './conversation-access.ts';
 import type { GraphOptions, LabelledTurn } from './readings.ts';

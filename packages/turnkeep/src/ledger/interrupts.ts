@@ -6,7 +6,7 @@ import { KEYS } from '../core/keys.ts';
 import { readInterrupt } from '../core/read/agent.ts';
 import type { Interrupt } from '../core/read/agent.ts';
 import { Bodies } from '../core/read/bodies.ts';
-import { assertNotAborted } from './abort.ts';
+import { assertNotAborted } from '../core/abort.ts';
 import type { Access, WriteOptions } from './access.ts';
 import { livingHeads } from './living.ts';
 import { eventOf } from './receipt-event.ts';

@@ -1,4 +1,4 @@
-import { assertNotAborted } from './abort.ts';
+import { assertNotAborted } from '../core/abort.ts';
 import type { Access } from './access.ts';
 import { COLLECT, collectNamespace } from './collect.ts';
 import type { CollectOptions } from './collect.ts';

@@ -9,10 +9,18 @@ import { countTerms, scoresOf } from '../core/read/memory-rank.ts';
 import type { Receipt } from '../core/receipt.ts';
 import type { Access, WriteOptions } from './access.ts';
 import type { ConversationAccess } from './conversation-access.ts';
-import { anything, assertChecked, assertFits, callback, count, text, withFields } from './given.ts';
+import {
+  anything,
+  assertChecked,
+  assertFits,
+  assertPageLimit,
+  assertQuery,
+  callback,
+  count,
+  text,
+  withFields,
+} from './given.ts';
 import type { Checks } from './given.ts';
-import { assertPageLimit } from './page-limit.ts';
-import { assertQuery } from './query.ts';
 import { eventOf } from './receipt-event.ts';
 
 /** A memory that was written. */

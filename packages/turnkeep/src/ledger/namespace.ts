@@ -27,13 +27,12 @@ import type { EraseSubjectOptions, SubjectErasure } from './erase-subject.ts';
 import { answerInterrupt, openInterrupts } from './interrupts.ts';
 import type { Answered, AnswerOptions, OpenInterrupt } from './interrupts.ts';
 import { NamespaceMemories } from './memories.ts';
-import { assertPageLimit } from './page-limit.ts';
+import { abortSignal, anything, assertChecked, assertPageLimit, flag, oneOf, text, withFields } from './given.ts';
 import { searchNamespace } from './search.ts';
 import type { SearchOptions, SearchPage } from './search.ts';
 import { NamespaceUsage } from './usage.ts';
 import { watchNamespace } from './watch.ts';
 import type { NamespaceEvent, WatchOptions } from './watch.ts';
-import { abortSignal, anything, assertChecked, flag, oneOf, text, withFields } from './given.ts';
 import type { Checks } from './given.ts';
 
 export interface ListOptions {

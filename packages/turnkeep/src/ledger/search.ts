@@ -6,12 +6,10 @@ import { hitsOfCommit } from '../core/read/search.ts';
 import type { RecordHits, SearchDamage, SearchHit, SearchScope } from '../core/read/search.ts';
 import type { RowReader, SearchCandidates, SearchPlace } from '../core/backend.ts';
 import { assertNotErased } from '../core/rules/fork.ts';
-import { assertNotAborted } from './abort.ts';
+import { assertNotAborted } from '../core/abort.ts';
 import type { Access } from './access.ts';
 import type { ConversationAccess } from './conversation-access.ts';
-import { assertPageLimit } from './page-limit.ts';
-import { assertQuery } from './query.ts';
-import { abortSignal, anything, assertChecked, idOrNull } from './given.ts';
+import { abortSignal, anything, assertChecked, assertPageLimit, assertQuery, idOrNull } from './given.ts';
 import type { Checks } from './given.ts';
 
 export interface SearchOptions {

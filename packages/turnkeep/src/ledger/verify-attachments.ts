@@ -3,7 +3,7 @@ import type { Shelved } from '../core/attachments/verify.ts';
 import { isTurnkeepError } from '../core/errors.ts';
 import type { NamespaceId } from '../core/ids.ts';
 import type { Fault } from '../core/fault.ts';
-import { assertNotAborted } from './abort.ts';
+import { assertNotAborted } from '../core/abort.ts';
 import type { Access } from './access.ts';
 import { AttachmentContent } from './attachment-content.ts';
 

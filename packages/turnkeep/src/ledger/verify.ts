@@ -6,7 +6,7 @@ import { verifyConversation } from '../core/verify/conversation.ts';
 import type { Fault } from '../core/fault.ts';
 import type { VerifyCursor } from '../core/verify/conversation.ts';
 import { othersTurn } from '../platform/timers.ts';
-import { assertNotAborted } from './abort.ts';
+import { assertNotAborted } from '../core/abort.ts';
 import type { Access } from './access.ts';
 import { abortSignal, assertChecked, callback } from './given.ts';
 import type { Checks } from './given.ts';

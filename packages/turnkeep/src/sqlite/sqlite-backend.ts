@@ -10,7 +10,7 @@ import type {
   StoreFault,
   Traits,
 } from '../core/backend.ts';
-import { abortedBy } from '../core/abort.ts';
+import { assertNotAborted } from '../core/abort.ts';
 import type { Finding } from '../core/finding.ts';
 import { TurnkeepError } from '../core/errors.ts';
 import type { NamespaceId } from '../core/ids.ts';
@@ -177,7 +177,7 @@ export class SqliteBackend implements Backend {
 
   #assertOpen(signal?: AbortSignal): void {
     if (this.#closing) throw new TurnkeepError('closed', { what: 'the store' });
-    if (signal?.aborted) throw abortedBy(signal);
+    assertNotAborted(signal);
   }
 }
 

@@ -10,7 +10,7 @@ import { isTerminal } from '../../core/rules/turn-states.ts';
 import { ownTurn } from '../../core/tree/path.ts';
 import { monotonicNow } from '../../platform/clock.ts';
 import { pause } from '../../platform/timers.ts';
-import { assertNotAborted } from '../abort.ts';
+import { assertNotAborted } from '../../core/abort.ts';
 import type { ConversationAccess } from '../conversation-access.ts';
 import { BeatWatch } from './beat-watch.ts';
 import { inheritDraft } from './draft.ts';

@@ -3,7 +3,7 @@ import type { ConversationId, NamespaceId, TurnId } from '../../core/ids.ts';
 import { isBusy } from '../../core/rules/turn-states.ts';
 import { monotonicNow } from '../../platform/clock.ts';
 import { pause } from '../../platform/timers.ts';
-import { assertNotAborted } from '../abort.ts';
+import { assertNotAborted } from '../../core/abort.ts';
 import type { Access } from '../access.ts';
 import { ConversationAccess } from '../conversation-access.ts';
 import { abortSignal, anything, assertChecked, oneOf } from '../given.ts';

@@ -7,7 +7,7 @@ import { memberPath } from '../../core/json.ts';
 import { settled } from '../../core/rules/step.ts';
 import { isTerminal } from '../../core/rules/turn-states.ts';
 import { assertShape } from '../../core/shapes.ts';
-import { assertNotAborted } from '../abort.ts';
+import { assertNotAborted } from '../../core/abort.ts';
 import type { WriteOptions } from '../access.ts';
 import {
   abortSignal,

@@ -3,7 +3,7 @@ import { isTurnkeepError, TurnkeepError } from '../../core/errors.ts';
 import type { TurnId } from '../../core/ids.ts';
 import type { Fence } from '../../core/message.ts';
 import type { ConversationAccess } from '../conversation-access.ts';
-import { assertNotAborted, orAborted } from '../abort.ts';
+import { assertNotAborted, orAborted } from '../../core/abort.ts';
 import { abortSignal, anything, assertChecked, assertFits, callback, text, withFields } from '../given.ts';
 import type { Checks } from '../given.ts';
 import { contextOf } from './context.ts';

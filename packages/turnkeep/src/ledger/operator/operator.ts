@@ -22,9 +22,19 @@ import { findMessage } from '../../core/tree/messages.ts';
 import { pathTo } from '../../core/tree/path.ts';
 import type { View, WriteOptions } from '../access.ts';
 import type { ConversationAccess } from '../conversation-access.ts';
-import { abortSignal, anything, assertChecked, assertFits, callback, count, flag, oneOf, text } from '../given.ts';
+import {
+  abortSignal,
+  anything,
+  assertChecked,
+  assertFits,
+  callback,
+  count,
+  deepList,
+  flag,
+  oneOf,
+  text,
+} from '../given.ts';
 import type { Checks } from '../given.ts';
-import { deepList } from '../list.ts';
 import { eventOf } from '../receipt-event.ts';
 import { writeAndCancelBelow } from '../sub-agents.ts';
 import { watchConversation } from '../watch.ts';
