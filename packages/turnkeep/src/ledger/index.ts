@@ -20,24 +20,24 @@ export type { RecoverOptions, RecoveredTurn } from './agent/recover.ts';
 export type { TurnOutcome } from './agent/outcome.ts';
 export type { AgentTurnStart, ResumeOptions, RunOptions } from './agent/run.ts';
 export type { Agent } from './agent/turn-run.ts';
-export type { AttachmentContent, ByteRange, GetOptions } from './attachment-content.ts';
-export type { AttachmentSource } from './attachment-parts.ts';
-export type { AttachmentInfo, PutOptions } from './attachment-upload.ts';
-export type { Attachments } from './attachments.ts';
+export type { AttachmentContent, ByteRange, GetOptions } from './attachments/content.ts';
+export type { AttachmentSource } from './attachments/parts.ts';
+export type { AttachmentInfo, PutOptions } from './attachments/upload.ts';
+export type { Attachments } from './attachments/attachments.ts';
 export type { Checkpoints } from './checkpoints.ts';
-export type { CollectOptions } from './collect.ts';
+export type { CollectOptions } from './upkeep/collect.ts';
 export type { Commitments } from './commitments.ts';
 export type { Conversation } from './conversation.ts';
 export type { DamageOptions, GraphOptions, LabelledTurn, MessagePage, MessageWindow, PastHead } from './readings.ts';
 export type * from './context/index.ts';
-export { examineStore } from './doctor.ts';
-export type { Examination } from './examine-backend.ts';
+export { examineStore } from './upkeep/doctor.ts';
+export type { Examination } from './upkeep/examine-backend.ts';
 export type { Edit, Regeneration, StartingTurn } from './edits.ts';
-export type { EraseSubjectOptions, SubjectErasure } from './erase-subject.ts';
+export type { EraseSubjectOptions, SubjectErasure } from './upkeep/erase-subject.ts';
 export type { Answered, AnswerOptions, OpenInterrupt } from './interrupts.ts';
 export type { DeliveredInput, Inputs, QueuedInput, SubmittedTurn } from './inputs.ts';
 export type { Ledger } from './ledger.ts';
-export type { MaintenanceOptions, MaintenanceProgress, MaintenanceReport, MaintenanceStep } from './maintain.ts';
+export type { MaintenanceOptions, MaintenanceProgress, MaintenanceReport, MaintenanceStep } from './upkeep/maintain.ts';
 export type {
   ConversationMemories,
   Embed,
@@ -66,5 +66,5 @@ export type { ConversationSearch, SearchOptions, SearchPage } from './search.ts'
 export type { SubAgent } from './sub-agents.ts';
 export type { Tasks } from './tasks.ts';
 export type { ConversationUsage, DayRange, NamespaceUsage } from './usage.ts';
-export type { VerifyOptions, VerifyProgress, VerifyReport } from './verify.ts';
+export type { VerifyOptions, VerifyProgress, VerifyReport } from './upkeep/verify.ts';
 export type { ConversationEvent, NamespaceEvent, WatchOptions } from './watch.ts';

@@ -3,14 +3,14 @@ import type { Surroundings } from '../core/commit.ts';
 import { assertNamespaceId } from '../core/ids.ts';
 import type { NamespaceId } from '../core/ids.ts';
 import { Access } from './access.ts';
-import { examineBackend } from './examine-backend.ts';
-import type { Examination } from './examine-backend.ts';
+import { examineBackend } from './upkeep/examine-backend.ts';
+import type { Examination } from './upkeep/examine-backend.ts';
 import type { LedgerSettings } from './access.ts';
 import { Namespace } from './namespace.ts';
-import { maintainStore } from './maintain.ts';
-import type { MaintenanceOptions, MaintenanceReport } from './maintain.ts';
-import { verifyStore } from './verify.ts';
-import type { VerifyOptions, VerifyReport } from './verify.ts';
+import { maintainStore } from './upkeep/maintain.ts';
+import type { MaintenanceOptions, MaintenanceReport } from './upkeep/maintain.ts';
+import { verifyStore } from './upkeep/verify.ts';
+import type { VerifyOptions, VerifyReport } from './upkeep/verify.ts';
 
 /** An open store. Close it when done: what was accepted is finished first. */
 export class Ledger {

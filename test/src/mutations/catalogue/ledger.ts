@@ -9,7 +9,7 @@ const UNFINISHED = 'ledger/agent/unfinished.js';
 const FROM_OUTSIDE = 'ledger/agent/end-from-outside.js';
 const RECOVER = 'ledger/agent/recover.js';
 const SUB_AGENTS = 'ledger/sub-agents.js';
-const SUBJECT = 'ledger/erase-subject.js';
+const SUBJECT = 'ledger/upkeep/erase-subject.js';
 
 /** What the handles promise beyond the rules: turns of agents, the erasure of a person, watching, contexts. */
 export const LEDGER: readonly Mutation[] = [

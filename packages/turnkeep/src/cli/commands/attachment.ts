@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { open, rm, stat } from 'node:fs/promises';
-import type { AttachmentContent } from '../../ledger/attachment-content.ts';
+import type { AttachmentContent } from '../../ledger/attachments/content.ts';
 import { EXIT } from '../exit-codes.ts';
 import type { ExitCode } from '../exit-codes.ts';
 import { FileFailure, usageError } from '../failure.ts';

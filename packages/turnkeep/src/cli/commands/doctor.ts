@@ -1,5 +1,5 @@
 import type { Finding } from '../../core/finding.ts';
-import { examineStore } from '../../ledger/doctor.ts';
+import { examineStore } from '../../ledger/upkeep/doctor.ts';
 import { EXIT } from '../exit-codes.ts';
 import type { ExitCode } from '../exit-codes.ts';
 import type { Colors } from '../output.ts';

@@ -1,4 +1,4 @@
-import type { MaintenanceProgress, MaintenanceReport } from '../../ledger/maintain.ts';
+import type { MaintenanceProgress, MaintenanceReport } from '../../ledger/upkeep/maintain.ts';
 import { EXIT } from '../exit-codes.ts';
 import type { ExitCode } from '../exit-codes.ts';
 import { changeStore } from '../shell.ts';

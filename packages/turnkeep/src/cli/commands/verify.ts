@@ -1,4 +1,4 @@
-import type { VerifyProgress, VerifyReport } from '../../ledger/verify.ts';
+import type { VerifyProgress, VerifyReport } from '../../ledger/upkeep/verify.ts';
 import { EXIT } from '../exit-codes.ts';
 import type { ExitCode } from '../exit-codes.ts';
 import { readStore } from '../shell.ts';

@@ -1,7 +1,7 @@
 import type { Message } from '../../core/read/message.ts';
 import type { Conversation } from '../../ledger/conversation.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
-import type { VerifyReport } from '../../ledger/verify.ts';
+import type { VerifyReport } from '../../ledger/upkeep/verify.ts';
 import { demoCheckpointId, demoCommitId, demoTurnId, demoWords, stepChanges } from './demo-turns.ts';
 import type { DemoNames } from './demo-turns.ts';
 import type { Killed } from './kill.ts';

@@ -4,7 +4,7 @@ import { isTurnkeepError } from '../../core/errors.ts';
 import { LIMITS } from '../../core/limits.ts';
 import type { NewMessage, Part } from '../../core/message.ts';
 import { Ledger } from '../../ledger/ledger.ts';
-import type { AttachmentInfo } from '../../ledger/attachment-upload.ts';
+import type { AttachmentInfo } from '../../ledger/attachments/upload.ts';
 import { bytesDigest, StreamDigest } from '../../platform/hash.ts';
 import { given } from '../case.ts';
 import type { ConformanceCase } from '../case.ts';

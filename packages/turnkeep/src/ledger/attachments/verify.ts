@@ -1,11 +1,11 @@
-import { shelfProblems, verifyShelf } from '../core/attachments/verify.ts';
-import type { Shelved } from '../core/attachments/verify.ts';
-import { isTurnkeepError } from '../core/errors.ts';
-import type { NamespaceId } from '../core/ids.ts';
-import type { Fault } from '../core/fault.ts';
-import { assertNotAborted } from '../core/abort.ts';
-import type { Access } from './access.ts';
-import { AttachmentContent } from './attachment-content.ts';
+import { shelfProblems, verifyShelf } from '../../core/attachments/verify.ts';
+import type { Shelved } from '../../core/attachments/verify.ts';
+import { isTurnkeepError } from '../../core/errors.ts';
+import type { NamespaceId } from '../../core/ids.ts';
+import type { Fault } from '../../core/fault.ts';
+import { assertNotAborted } from '../../core/abort.ts';
+import type { Access } from '../access.ts';
+import { AttachmentContent } from './content.ts';
 
 /** What was found of one attachment. */
 export interface AttachmentCheck {

@@ -1,13 +1,13 @@
-import { PART_BYTES } from '../core/attachments/store.ts';
-import { attachmentOf, partDigests } from '../core/attachments/rows.ts';
-import { TurnkeepError } from '../core/errors.ts';
-import type { NamespaceId } from '../core/ids.ts';
-import { bytesDigest, StreamDigest } from '../platform/hash.ts';
-import type { Access } from './access.ts';
-import { assertNotAborted } from '../core/abort.ts';
-import { anything, assertChecked } from './given.ts';
-import type { Checks } from './given.ts';
-import type { AttachmentInfo } from './attachment-upload.ts';
+import { PART_BYTES } from '../../core/attachments/store.ts';
+import { attachmentOf, partDigests } from '../../core/attachments/rows.ts';
+import { TurnkeepError } from '../../core/errors.ts';
+import type { NamespaceId } from '../../core/ids.ts';
+import { bytesDigest, StreamDigest } from '../../platform/hash.ts';
+import type { Access } from '../access.ts';
+import { assertNotAborted } from '../../core/abort.ts';
+import { anything, assertChecked } from '../given.ts';
+import type { Checks } from '../given.ts';
+import type { AttachmentInfo } from './upload.ts';
 
 /** Bytes from `start` up to but not including `end`, both within the attachment; to its end when `end` is absent. */
 export interface ByteRange {

@@ -1,7 +1,7 @@
-import type { Backend } from '../core/backend.ts';
-import type { Surroundings } from '../core/commit.ts';
-import { isTurnkeepError } from '../core/errors.ts';
-import type { Finding } from '../core/finding.ts';
+import type { Backend } from '../../core/backend.ts';
+import type { Surroundings } from '../../core/commit.ts';
+import { isTurnkeepError } from '../../core/errors.ts';
+import type { Finding } from '../../core/finding.ts';
 
 /** What was found of a store and its surroundings. */
 export interface Examination {

@@ -1,7 +1,7 @@
-import type { NamespaceId } from '../core/ids.ts';
-import type { Access } from './access.ts';
-import { abortSignal, anything } from './given.ts';
-import type { Checks } from './given.ts';
+import type { NamespaceId } from '../../core/ids.ts';
+import type { Access } from '../access.ts';
+import { abortSignal, anything } from '../given.ts';
+import type { Checks } from '../given.ts';
 import { sweepScratch } from './scratch.ts';
 
 export interface CollectOptions {

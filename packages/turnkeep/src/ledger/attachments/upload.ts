@@ -1,11 +1,11 @@
-import { PART_BYTES } from '../core/attachments/store.ts';
-import { TurnkeepError } from '../core/errors.ts';
-import type { NamespaceId } from '../core/ids.ts';
-import { LIMITS } from '../core/limits.ts';
-import { bytesDigest, StreamDigest } from '../platform/hash.ts';
-import type { Access } from './access.ts';
-import { partsOf } from './attachment-parts.ts';
-import type { AttachmentSource } from './attachment-parts.ts';
+import { PART_BYTES } from '../../core/attachments/store.ts';
+import { TurnkeepError } from '../../core/errors.ts';
+import type { NamespaceId } from '../../core/ids.ts';
+import { LIMITS } from '../../core/limits.ts';
+import { bytesDigest, StreamDigest } from '../../platform/hash.ts';
+import type { Access } from '../access.ts';
+import { partsOf } from './parts.ts';
+import type { AttachmentSource } from './parts.ts';
 
 export interface PutOptions {
   /** The most bytes that the source may have; `LIMITS.attachmentBytes` when absent, and never more. */

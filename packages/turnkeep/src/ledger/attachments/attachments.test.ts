@@ -11,11 +11,11 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { PART_BYTES } from '../core/attachments/store.ts';
-import { LIMITS } from '../core/limits.ts';
-import { openDatabase } from '../sqlite/driver/open-database.ts';
-import type { Ledger } from './ledger.ts';
-import { openLedger } from './open.ts';
+import { PART_BYTES } from '../../core/attachments/store.ts';
+import { LIMITS } from '../../core/limits.ts';
+import { openDatabase } from '../../sqlite/driver/open-database.ts';
+import type { Ledger } from '../ledger.ts';
+import { openLedger } from '../open.ts';
 
 const BYTES = Buffer.alloc(2 * PART_BYTES + 500, 'some words of a file. ');
 

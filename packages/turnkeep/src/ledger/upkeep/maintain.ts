@@ -1,9 +1,9 @@
-import { assertNotAborted } from '../core/abort.ts';
-import type { Access } from './access.ts';
+import { assertNotAborted } from '../../core/abort.ts';
+import type { Access } from '../access.ts';
 import { COLLECT, collectNamespace } from './collect.ts';
 import type { CollectOptions } from './collect.ts';
-import { assertChecked, callback, count, flag } from './given.ts';
-import type { Checks } from './given.ts';
+import { assertChecked, callback, count, flag } from '../given.ts';
+import type { Checks } from '../given.ts';
 
 /** What maintenance does, in this order. */
 export type MaintenanceStep = 'rebuild' | 'collect' | 'cool' | 'catch_up';

@@ -1,16 +1,16 @@
-import type { HeadQuery } from '../core/backend.ts';
-import { isTurnkeepError } from '../core/errors.ts';
-import type { ConversationId, NamespaceId } from '../core/ids.ts';
-import { isShelf } from '../core/shelf.ts';
-import { verifyConversation } from '../core/verify/conversation.ts';
-import type { Fault } from '../core/fault.ts';
-import type { VerifyCursor } from '../core/verify/conversation.ts';
-import { othersTurn } from '../platform/timers.ts';
-import { assertNotAborted } from '../core/abort.ts';
-import type { Access } from './access.ts';
-import { abortSignal, assertChecked, callback } from './given.ts';
-import type { Checks } from './given.ts';
-import { verifyAttachments } from './verify-attachments.ts';
+import type { HeadQuery } from '../../core/backend.ts';
+import { isTurnkeepError } from '../../core/errors.ts';
+import type { ConversationId, NamespaceId } from '../../core/ids.ts';
+import { isShelf } from '../../core/shelf.ts';
+import { verifyConversation } from '../../core/verify/conversation.ts';
+import type { Fault } from '../../core/fault.ts';
+import type { VerifyCursor } from '../../core/verify/conversation.ts';
+import { othersTurn } from '../../platform/timers.ts';
+import { assertNotAborted } from '../../core/abort.ts';
+import type { Access } from '../access.ts';
+import { abortSignal, assertChecked, callback } from '../given.ts';
+import type { Checks } from '../given.ts';
+import { verifyAttachments } from '../attachments/verify.ts';
 
 /** How far a check has come. */
 export interface VerifyProgress {

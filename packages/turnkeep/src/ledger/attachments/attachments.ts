@@ -1,14 +1,14 @@
-import { attachmentOf, DIGEST } from '../core/attachments/rows.ts';
-import { TurnkeepError } from '../core/errors.ts';
-import type { NamespaceId } from '../core/ids.ts';
-import type { Access } from './access.ts';
-import { AttachmentContent, sealedAttachment } from './attachment-content.ts';
-import type { GetOptions } from './attachment-content.ts';
-import type { AttachmentSource } from './attachment-parts.ts';
-import { upload } from './attachment-upload.ts';
-import type { AttachmentInfo, PutOptions } from './attachment-upload.ts';
-import { abortSignal, anything, assertChecked } from './given.ts';
-import type { Checks } from './given.ts';
+import { attachmentOf, DIGEST } from '../../core/attachments/rows.ts';
+import { TurnkeepError } from '../../core/errors.ts';
+import type { NamespaceId } from '../../core/ids.ts';
+import type { Access } from '../access.ts';
+import { AttachmentContent, sealedAttachment } from './content.ts';
+import type { GetOptions } from './content.ts';
+import type { AttachmentSource } from './parts.ts';
+import { upload } from './upload.ts';
+import type { AttachmentInfo, PutOptions } from './upload.ts';
+import { abortSignal, anything, assertChecked } from '../given.ts';
+import type { Checks } from '../given.ts';
 
 // A limit and a range have errors of their own.
 const PUT: Checks<PutOptions> = { maxBytes: anything, signal: abortSignal };

@@ -1,11 +1,11 @@
-import type { RowReader, ScratchPlace } from '../core/backend.ts';
-import type { NamespaceId, TurnId } from '../core/ids.ts';
-import { KEYS } from '../core/keys.ts';
-import { isTerminal } from '../core/rules/turn-states.ts';
-import { ownTurn } from '../core/tree/path.ts';
-import type { Access } from './access.ts';
-import { turnOfDraft } from './agent/draft.ts';
-import { attemptOfBeat } from './agent/lease.ts';
+import type { RowReader, ScratchPlace } from '../../core/backend.ts';
+import type { NamespaceId, TurnId } from '../../core/ids.ts';
+import { KEYS } from '../../core/keys.ts';
+import { isTerminal } from '../../core/rules/turn-states.ts';
+import { ownTurn } from '../../core/tree/path.ts';
+import type { Access } from '../access.ts';
+import { turnOfDraft } from '../agent/draft.ts';
+import { attemptOfBeat } from '../agent/lease.ts';
 
 /**
  * Removes what is left beside the log of conversations that were erased, and of turns that have ended: a process that ends

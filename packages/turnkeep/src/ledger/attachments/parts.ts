@@ -1,5 +1,5 @@
-import { TurnkeepError } from '../core/errors.ts';
-import { assertNotAborted, orAborted } from '../core/abort.ts';
+import { TurnkeepError } from '../../core/errors.ts';
+import { assertNotAborted, orAborted } from '../../core/abort.ts';
 
 /** Bytes as a caller hands them in: all at once, or one chunk after the other, of any length. */
 export type AttachmentSource =

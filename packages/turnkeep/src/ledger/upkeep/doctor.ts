@@ -1,12 +1,12 @@
-import type { Backend } from '../core/backend.ts';
-import { isTurnkeepError } from '../core/errors.ts';
-import type { Finding } from '../core/finding.ts';
-import { examineFolder, examineNode } from '../platform/examine-system.ts';
-import { systemSurroundings } from '../platform/surroundings.ts';
+import type { Backend } from '../../core/backend.ts';
+import { isTurnkeepError } from '../../core/errors.ts';
+import type { Finding } from '../../core/finding.ts';
+import { examineFolder, examineNode } from '../../platform/examine-system.ts';
+import { systemSurroundings } from '../../platform/surroundings.ts';
 import { examineBackend } from './examine-backend.ts';
 import type { Examination } from './examine-backend.ts';
-import { folderOf, openBackend } from './open.ts';
-import type { OpenOptions } from './open.ts';
+import { folderOf, openBackend } from '../open.ts';
+import type { OpenOptions } from '../open.ts';
 
 /**
  * Checks everything that a store needs, whether or not it can be opened: the program, the folder, the lock, the format, the

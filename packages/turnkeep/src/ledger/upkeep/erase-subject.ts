@@ -1,19 +1,19 @@
-import type { RowReader } from '../core/backend.ts';
-import type { Sha256 } from '../core/digest.ts';
-import { isTurnkeepError, TurnkeepError } from '../core/errors.ts';
-import type { ConversationId, MessageId, NamespaceId } from '../core/ids.ts';
-import { KEYS, prefixEnd, TABLES } from '../core/keys.ts';
-import type { MessageContent } from '../core/message.ts';
-import { readInterrupt } from '../core/read/agent.ts';
-import { Bodies } from '../core/read/bodies.ts';
-import { readMemories } from '../core/read/memories.ts';
-import { readWaitingInputs } from '../core/read/inputs.ts';
-import { placed, segmentSees } from '../core/tree/messages.ts';
-import type { PlacedMessage } from '../core/tree/messages.ts';
-import { inheritedSegments, scanPrefix } from '../core/tree/path.ts';
-import { assertNotAborted } from '../core/abort.ts';
-import type { Access } from './access.ts';
-import { livingHeads } from './living.ts';
+import type { RowReader } from '../../core/backend.ts';
+import type { Sha256 } from '../../core/digest.ts';
+import { isTurnkeepError, TurnkeepError } from '../../core/errors.ts';
+import type { ConversationId, MessageId, NamespaceId } from '../../core/ids.ts';
+import { KEYS, prefixEnd, TABLES } from '../../core/keys.ts';
+import type { MessageContent } from '../../core/message.ts';
+import { readInterrupt } from '../../core/read/agent.ts';
+import { Bodies } from '../../core/read/bodies.ts';
+import { readMemories } from '../../core/read/memories.ts';
+import { readWaitingInputs } from '../../core/read/inputs.ts';
+import { placed, segmentSees } from '../../core/tree/messages.ts';
+import type { PlacedMessage } from '../../core/tree/messages.ts';
+import { inheritedSegments, scanPrefix } from '../../core/tree/path.ts';
+import { assertNotAborted } from '../../core/abort.ts';
+import type { Access } from '../access.ts';
+import { livingHeads } from '../living.ts';
 
 export interface EraseSubjectOptions {
   /** The ids of the erasure's commits derive from it. */

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { text } from '../core/changes.testkit.ts';
-import type { NewMessage } from '../core/message.ts';
-import { systemSurroundings } from '../platform/surroundings.ts';
-import { openLedger } from './open.ts';
+import { text } from '../../core/changes.testkit.ts';
+import type { NewMessage } from '../../core/message.ts';
+import { systemSurroundings } from '../../platform/surroundings.ts';
+import { openLedger } from '../open.ts';
 
 const says = (messageId: string, author: string): NewMessage => ({
   messageId,
