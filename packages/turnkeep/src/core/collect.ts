@@ -4,6 +4,7 @@ import { isTurnkeepError, TurnkeepError } from './errors.ts';
 import type { Head, RecordRef } from './head.ts';
 import type { ConversationId } from './ids.ts';
 import { afterSeparator, KEYS, numbersIn, TABLES } from './keys.ts';
+import type { Table } from './keys.ts';
 import type { LogRecord } from './log.ts';
 import { isBefore, unpackMessage, unpackRef, WHOLE } from './rows.ts';
 import type { BranchRow, Stamp } from './rows.ts';
@@ -158,7 +159,7 @@ class Kept {
   }
 
   keeps(row: Row): boolean {
-    switch (row.key[0]) {
+    switch (row.key[0] as Table) {
       case TABLES.branches:
         return this.#needs.has(numbersIn(row.key, 1)[0] as number);
       case TABLES.turns: {
@@ -193,7 +194,31 @@ class Kept {
       // Those to go are gone: they follow the words.
       case TABLES.references:
         return true;
-      default:
+      // A fork reads none of these.
+      case TABLES.turnStates:
+      case TABLES.children:
+      case TABLES.commits:
+      case TABLES.operations:
+      case TABLES.prompts:
+      case TABLES.bindings:
+      case TABLES.checkpoints:
+      case TABLES.pendingWrites:
+      case TABLES.contents:
+      case TABLES.spawned:
+      case TABLES.attempts:
+      case TABLES.runs:
+      case TABLES.steps:
+      case TABLES.interrupts:
+      case TABLES.interruptIds:
+      case TABLES.inputs:
+      case TABLES.waiting:
+      case TABLES.usages:
+      case TABLES.usageSums:
+      case TABLES.memories:
+      case TABLES.memoryRevisions:
+      case TABLES.memoryOrigins:
+      case TABLES.memoryCount:
+      case TABLES.readers:
         return false;
     }
   }
