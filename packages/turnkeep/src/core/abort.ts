@@ -5,7 +5,7 @@ export function abortedBy(signal: AbortSignal | undefined): TurnkeepError<'abort
   return new TurnkeepError('aborted', { reason: reasonOf(signal) });
 }
 
-/** Why a caller gave up, in words. A reason is whatever its caller gave: some have none, and must harm nobody who listens. */
+/** Why a caller gave up, in words. A reason is whatever the caller gave; one that cannot be put into words must not break the listeners. */
 export function reasonOf(signal: AbortSignal | undefined): string {
   try {
     return String(signal?.reason);
@@ -14,7 +14,7 @@ export function reasonOf(signal: AbortSignal | undefined): string {
   }
 }
 
-/** Throws `aborted` where the caller gave up. */
+/** Throws `aborted` if the caller gave up. */
 export function assertNotAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw abortedBy(signal);
 }
@@ -22,8 +22,8 @@ export function assertNotAborted(signal: AbortSignal | undefined): void {
 const LISTENERS = new WeakMap<AbortSignal, Set<() => void>>();
 
 /**
- * Calls `listener` once when the caller gives up, unless what is answered is called before. A signal that many calls share
- * gets one listener from all of them: of more than ten the process would be warned as of a leak.
+ * Calls `listener` once when the caller gives up, unless the returned function is called first. Calls that share a signal
+ * share one listener on it: beyond ten, Node.js would warn of a leak.
  */
 export function onAbort(signal: AbortSignal | undefined, listener: () => void): () => void {
   if (!signal) return () => undefined;
@@ -43,7 +43,7 @@ function listenersOf(signal: AbortSignal): Set<() => void> {
   return listeners;
 }
 
-/** What somebody else answers, or `aborted` as soon as the caller gives up: their answer is not waited for any more. */
+/** Waits for an answer, or throws `aborted` as soon as the caller gives up. */
 export async function orAborted<Answer>(answer: Promise<Answer>, signal: AbortSignal | undefined): Promise<Answer> {
   if (!signal) return answer;
   let forget = (): void => undefined;

@@ -32,11 +32,11 @@ export interface RowReader {
   get(conversation: ConversationId, key: string): RowValue | undefined;
   scan(conversation: ConversationId, range: RowRange): readonly Row[];
   log(conversation: ConversationId, version: number): LogRecord | undefined;
-  /** Heads in the order asked for, those that are not listed included; see {@link HeadQuery}. */
+  /** Heads in the order asked for, including those that lists leave out; see {@link HeadQuery}. */
   heads(query: HeadQuery): readonly Head[];
 }
 
-/** A page of heads: newest first, ties by conversation id in UTF-8 order. */
+/** A page of heads: newest first, equal times by conversation id in UTF-8 order. */
 export interface HeadQuery {
   readonly order: 'activity' | 'created';
   readonly owner?: string | undefined;
@@ -51,14 +51,14 @@ export interface SoughtMessage {
   readonly messageId: MessageId;
 }
 
-/** What changes in a log record of another version than the commit's own: its words go, its digests stay. */
+/** A change to the log record of an earlier version: its words go, its digests stay. */
 export interface RecordEdit {
   readonly conversation: ConversationId;
   readonly version: number;
   readonly log: LogRecord;
 }
 
-/** All that a commit changes, decided; applied as one or not at all. */
+/** Everything that a commit changes; it is applied whole or not at all. */
 export interface WriteSet {
   readonly heads: readonly Head[];
   /** `null` removes the row. */
@@ -67,29 +67,29 @@ export interface WriteSet {
     readonly key: string;
     readonly value: RowValue | null;
   }[];
-  /** The new log record, absent where the commit leaves none (the collection of what was erased). */
+  /** The new log record; absent if there is none (when erased conversations are collected). */
   readonly log?: { readonly conversation: ConversationId; readonly record: LogRecord } | undefined;
   readonly edits: readonly RecordEdit[];
 }
 
-/** What a backend is asked to commit: the commit, checked and complete, and what was settled once for it. */
+/** What a backend is asked to commit: the commit, checked and complete, with its time and nonces. */
 export interface Envelope {
   readonly commit: Commit;
-  /** Digest of the changes as the caller sent them, without ids that were minted, whatever the order of keys. */
+  /** Digest of the changes as the caller sent them, without minted ids, independent of the order of keys. */
   readonly contentDigest: string;
-  /** About how long the commit is, in UTF-16 units: what a group of them is measured by. */
+  /** The approximate length of the commit in UTF-16 units; groups of commits are limited by it. */
   readonly length: number;
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** 16 random bytes each, in base64url; one for the commit and one for each record that it can make and that is not sealed. */
+  /** 16 random bytes each, in base64url: one for the commit, and one for each record that it may make and that is not sealed yet. */
   readonly nonces: readonly string[];
-  /** By change: its record, where the change alone says the words; `null` where what is stored has a say. */
+  /** For each change its record, if the change alone determines the words; `null` if they depend on what is stored. */
   readonly sealed: readonly (StoredRecord | null)[];
 }
 
 /** An event of the feed: a commit that became durable. */
 export interface FeedEntry {
-  /** Opaque, rising place in the namespace's feed of this store. */
+  /** The opaque, rising position in the namespace's feed of this store. */
   readonly position: number;
   readonly conversationId: ConversationId;
   readonly version: number;
@@ -97,17 +97,17 @@ export interface FeedEntry {
 
 /** Read-only facts of an open store; each says what changes for the caller. */
 export interface Traits {
-  /** Which backend, by its name: `memory`, `sqlite`, `journal`, `postgres`, or one of somebody else's. */
+  /** The backend's name: `memory`, `sqlite`, `journal`, `postgres`, or that of somebody else's. */
   readonly backend: string;
   /** What an acknowledged commit survives: nothing, a process crash, or a power cut as well. */
   readonly durability: 'none' | 'process_crash' | 'power_loss';
   /** How durability is reached, for a person: `WAL, synchronous=FULL`. */
   readonly sync: string;
-  /** True where other processes may write to the same store at the same time. */
+  /** True if other processes may write to the same store at the same time. */
   readonly sharedWriters: boolean;
   /** `total`: the feed of a namespace has one order for all readers. */
   readonly feedOrder: 'total' | 'per_conversation';
-  /** What is free of erased words after maintenance. */
+  /** What no longer contains erased words after maintenance. */
   readonly erasureReach: string;
 }
 
@@ -120,8 +120,8 @@ export interface SearchQuery {
 }
 
 /**
- * A commit that may hold the text; `cursor`, a whole number as text, asks as `before` for those after it in the order of
- * the search, and the next whole number for those and the commit itself.
+ * A commit that may hold the text. `cursor` is a whole number as text: passed as `before` it continues the search after this
+ * commit; the next whole number continues it with this commit.
  */
 export interface SearchPlace {
   readonly conversationId: ConversationId;
@@ -130,8 +130,8 @@ export interface SearchPlace {
 }
 
 /**
- * Commits that may hold the text, newest first; core checks each. One whose words cannot be read is among them: nobody
- * knows what it holds. `next` is absent at the end.
+ * Commits that may hold the text, newest first; core checks each. Commits whose words cannot be read are included, since
+ * nobody knows what they hold. `next` is absent at the end.
  */
 export interface SearchCandidates {
   readonly places: readonly SearchPlace[];
@@ -142,20 +142,20 @@ export interface SearchCandidates {
 export interface ScratchPlace {
   readonly namespace: NamespaceId;
   readonly conversationId: ConversationId;
-  /** Of the caller's, without NUL. */
+  /** The caller's own key, without NUL. */
   readonly key: string;
 }
 
 /**
  * A small place beside the log for what matters only while somebody works: beats and drafts. A value is replaced whole and
- * seen by every process that shares the store. It is part of no commit, is never synced and may be lost in a crash: who
- * reads it must be right without it. Values are well-formed text without NUL, some hundred KB at most.
+ * seen by every process that shares the store. It is part of no commit, is never synced and may be lost in a crash, so
+ * readers must be correct without it. Values are well-formed text without NUL, some hundred KB at most.
  */
 export interface Scratch {
   put(place: ScratchPlace, value: string): Promise<void>;
   get(place: ScratchPlace): Promise<string | undefined>;
   remove(place: ScratchPlace): Promise<void>;
-  /** All that a namespace holds. */
+  /** Every place of a namespace that holds a value. */
   list(namespace: NamespaceId): Promise<readonly ScratchPlace[]>;
 }
 
@@ -177,39 +177,39 @@ export interface Scratch {
 export interface Backend {
   readonly traits: Traits;
   readonly scratch: Scratch;
-  /** The bytes of attachments; their rows are rows like all others. */
+  /** The bytes of attachments; their rows are ordinary rows. */
   readonly attachments: AttachmentStore;
   /** Hears that a commit is being checked, and will come unless it is refused: whoever can makes ready for it. Optional. */
   expectCommit?(): void;
   /** Decides and writes one commit. Waiting ones may share a sync. */
   commit(envelope: Envelope, signal?: AbortSignal): Promise<Receipt>;
   /**
-   * Runs `reading` on one snapshot. It must be pure and quick: a backend may run it again from its start when a row that
-   * it asks for was not at hand. `sought` is what it will ask for before all else: where each look-up is a round trip, a
-   * backend may follow it in one. No answer depends on it.
+   * Runs `reading` on one snapshot. It must be pure and quick: a backend may run it again from its start if a row that
+   * it asks for was not loaded yet. `sought` is what it will look up first: if each look-up is a round trip, a backend may
+   * follow it in a single one. No answer depends on it.
    */
   read<Result>(namespace: NamespaceId, reading: (rows: RowReader) => Result, sought?: SoughtMessage): Promise<Result>;
   /** Feed entries after a position, oldest first. Position 0 is before all. */
   feed(namespace: NamespaceId, after: number, limit: number): Promise<readonly FeedEntry[]>;
-  /** Calls `listener` when the feed of the namespace may have grown, by any process; returns what ends it. */
+  /** Calls `listener` when the feed of the namespace may have grown, in whichever process; the returned function ends this. */
   onCommit(namespace: NamespaceId, listener: () => void): () => void;
-  /** Candidates of a search, all of its snapshot's messages that could match. */
+  /** The candidates of a search: all messages of its snapshot that could match. */
   search(namespace: NamespaceId, query: SearchQuery, signal?: AbortSignal): Promise<SearchCandidates>;
   /** Namespaces that hold something, in UTF-8 order. */
   namespaces(): Promise<readonly NamespaceId[]>;
-  /** Removes what erased conversations hold and nobody shares (`collectErased`), in slices. Answers how many rows went. */
+  /** Removes what erased conversations hold and nobody shares (`collectErased`), in slices. Returns how many rows were removed. */
   collect(namespace: NamespaceId, signal?: AbortSignal): Promise<number>;
   /**
    * Moves the commits that may cool (`cool.ts`) into archives, in slices: each is swapped under the lock of its
-   * conversation, and only if the same records are still there. Nothing that is read changes but the tier, no version
-   * moves, and nobody who watches is told. Answers how many commits moved.
+   * conversation, and only if the same records are still there. Readings change only in the tier that they report; no version
+   * moves, and watchers are not told. Returns how many commits moved.
    */
   cool(namespace: NamespaceId, options?: CoolOptions): Promise<number>;
   /** Checks what only the backend can check (its file format, its indexes) and reports each fault. */
   verify(signal?: AbortSignal): Promise<readonly StoreFault[]>;
-  /** Brings what is derived up to the log, now instead of bit by bit behind commits: folds, indexes. */
+  /** Brings everything derived (folds, indexes) up to date with the log, now instead of bit by bit behind commits. */
   catchUp(signal?: AbortSignal): Promise<void>;
-  /** What the backend sees of its surroundings: its format, its files, who writes. */
+  /** What the backend finds in its surroundings: its format, its files, who writes. */
   examine(): Promise<readonly Finding[]>;
   /** Drops and rebuilds what is derived. */
   rebuild(signal?: AbortSignal): Promise<void>;
@@ -222,7 +222,7 @@ export interface CoolOptions {
   /** Newest messages of each conversation that stay hot; as many as the store keeps by itself when absent. */
   readonly hotMessages?: number | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Hears after each slice how many commits have moved so far. */
+  /** Called after each slice with the number of commits moved so far. */
   readonly onProgress?: ((commits: number) => void) | undefined;
 }
 

@@ -134,7 +134,7 @@ export type InputMode = 'queued' | 'steering';
 
 /**
  * Leaves an input that waits, or replaces the words of one that still waits: `from` is then the revision that was read,
- * and the input keeps its place. Words that are replaced are taken away.
+ * and the input keeps its place. Replaced words are removed.
  */
 export interface InputEnqueue {
   readonly kind: 'input.enqueue';
@@ -156,7 +156,7 @@ export interface InputEnqueue {
  */
 export interface InputDeliver {
   readonly kind: 'input.deliver';
-  /** Absent: the oldest that waits; of the steering ones where it goes into a turn. */
+  /** Absent: the input that has waited longest; with `into`, the steering one that has waited longest. */
   readonly inputId?: InputId | undefined;
   readonly into?: TurnId | undefined;
   /** The new turn's. */
@@ -165,7 +165,7 @@ export interface InputDeliver {
   readonly promptId?: PromptId | undefined;
 }
 
-/** Takes back an input that waits; its words are taken away. */
+/** Takes back a waiting input and removes its words. */
 export interface InputWithdraw {
   readonly kind: 'input.withdraw';
   readonly inputId: InputId;
@@ -226,7 +226,7 @@ export const RUN_STATUSES = ['running', 'completed', 'waiting', 'failed', 'cance
 /** `waiting`: it ended because its turn waits; another run goes on. */
 export type RunStatus = (typeof RUN_STATUSES)[number];
 
-/** Ends a run, once, and says why where it did not complete. */
+/** Ends a run, once, and says why if it did not complete. */
 export interface RunEnd {
   readonly kind: 'run.end';
   readonly runId: RunId;
@@ -259,8 +259,8 @@ export interface AttemptTakeover {
 export type StepRepeat = 'never' | 'safe' | 'reconcile';
 
 /**
- * Says that a step is about to be done, before it is. A key stands for one step of its turn: it is the tool call's id
- * where none is given. A restart says the same name and input.
+ * Records that a step is about to be done. A key stands for one step of its turn; without one, it is the tool call's id. A
+ * restart has the same name and input.
  */
 export interface StepStart {
   readonly kind: 'step.start';
@@ -273,7 +273,7 @@ export interface StepStart {
   readonly input?: Json | undefined;
 }
 
-/** How a step ended. Where its result is a message of the turn it is stored once: `messageId` names it. */
+/** How a step ended. If its result is a message of the turn, `messageId` names it and the result is stored only there. */
 export type StepOutcome =
   | { readonly status: 'succeeded'; readonly result?: Json | undefined; readonly messageId?: MessageId | undefined }
   | { readonly status: 'failed'; readonly code: string; readonly message: string };
@@ -286,7 +286,7 @@ export interface StepFinish {
   readonly outcome: StepOutcome;
 }
 
-/** Says of a step without an outcome how it ended, or that it may be done again: the word of who looked it up or decided. */
+/** Says how a step without an outcome ended, or that it may be done again, on the word of whoever looked it up or decided. */
 export interface StepSettle {
   readonly kind: 'step.settle';
   readonly turnId: TurnId;
@@ -294,7 +294,7 @@ export interface StepSettle {
   readonly outcome: StepOutcome | { readonly status: 'retry' };
 }
 
-/** A question that the turn waits on. `advance` to `waiting` when nothing else of it is at work. */
+/** A question that the turn waits on. `advance` it to `waiting` when nothing else in it is at work. */
 export interface InterruptRequest {
   readonly kind: 'interrupt.request';
   readonly interruptId?: InterruptId | undefined;
@@ -315,13 +315,13 @@ export interface InterruptAnswer {
   readonly response: Json;
 }
 
-/** Ends an interrupt that nobody answered: when its time has passed, at any time where it has none. */
+/** Ends an unanswered interrupt: once its time has passed, or at any time if it has none. */
 export interface InterruptExpire {
   readonly kind: 'interrupt.expire';
   readonly interruptId: InterruptId;
 }
 
-/** Takes the words of an interrupt away: what was asked, and who answered what. That it was asked and answered stays. */
+/** Removes the words of an interrupt: what was asked, and who answered what. The fact that it was asked and answered stays. */
 export interface InterruptRedact {
   readonly kind: 'interrupt.redact';
   readonly interruptId: InterruptId;
@@ -355,7 +355,7 @@ export interface CheckpointAdvance {
   readonly metadata?: Json | undefined;
 }
 
-/** A pending write beside a revision, ordered by (task path, task, index). The same place twice replaces. */
+/** A pending write beside a revision, ordered by (task path, task, index). Writing to the same place again replaces it. */
 export interface CheckpointWrite {
   readonly kind: 'checkpoint.write';
   readonly checkpointId: CheckpointId;
@@ -396,7 +396,7 @@ export interface TaskTransition extends OnPath {
   readonly kind: 'task.transition';
   readonly taskId: TaskId;
   readonly to: TaskStatus;
-  /** Where the outcome is to be found. */
+  /** Where to find the outcome. */
   readonly outcomeRef?: string | undefined;
 }
 
@@ -460,9 +460,9 @@ export interface MemoryUpsert {
  */
 export interface UsageRecord {
   readonly kind: 'usage.record';
-  /** The provider's id of the call, where it is known: then no two commits count it twice. */
+  /** The provider's id of the call, if known: then no two commits count it twice. */
   readonly usageId?: UsageId | undefined;
-  /** The own turn that it is counted for, whatever its state. Absent: the conversation alone. */
+  /** The conversation's own turn that it counts for, in whatever state. Absent: it counts for the conversation alone. */
   readonly turnId?: TurnId | undefined;
   readonly provider: string;
   readonly model: string;
@@ -480,7 +480,7 @@ export interface UsageRecord {
   readonly raw?: Json | undefined;
 }
 
-/** Lossy text for the path up to and with `upTo`. Requires `expect.transcript`: what it was made from. */
+/** Lossy text for the path up to and including `upTo`. Requires `expect.transcript`: what it was made from. */
 export interface SummaryCommit extends OnPath {
   readonly kind: 'summary.commit';
   readonly summaryId?: SummaryId | undefined;
@@ -489,7 +489,7 @@ export interface SummaryCommit extends OnPath {
   readonly metadata?: Json | undefined;
 }
 
-/** Makes the commit's conversation a fork of `source`, cut at and with `at`. It is its commit's first change. */
+/** Makes the commit's conversation a fork of `source`, cut after `at`. It is the first change of its commit. */
 export interface ConversationFork extends ConversationFields {
   readonly kind: 'conversation.fork';
   readonly source: ConversationId;
@@ -497,8 +497,8 @@ export interface ConversationFork extends ConversationFields {
 }
 
 /**
- * Makes the commit's conversation a sub-agent's, under a turn of its parent that has not ended and, where it is named, a call
- * in it. It is its commit's first change. Its usage counts upward; it is cancelled and erased with its parent.
+ * Makes the commit's conversation a sub-agent's, under a turn of its parent that has not ended and, if named, a call
+ * in it. It is the first change of its commit. Its usage counts upward; it is cancelled and erased with its parent.
  */
 export interface ConversationSpawn extends ConversationFields {
   readonly kind: 'conversation.spawn';
@@ -562,7 +562,7 @@ export type Change =
 export type ChangeKind = Change['kind'];
 export type ChangeOf<Kind extends ChangeKind> = Extract<Change, { readonly kind: Kind }>;
 
-/** What the caller saw. Every field that is given is checked; one that is not checks nothing. */
+/** What the caller saw. Each given field is checked; an absent one checks nothing. */
 export interface Expect {
   readonly version?: number | undefined;
   readonly graphRevision?: number | undefined;

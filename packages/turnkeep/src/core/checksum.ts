@@ -7,14 +7,14 @@ export type Checksum = number;
 const RANGE = 2 ** 52;
 const LOW = 2 ** 32;
 
-/** The checksum of JSON values, one after the other; members of an object in whatever order, those without a value left out. */
+/** The checksum of JSON values, one after the other. The order of an object's members does not matter; `undefined` ones are left out. */
 export function checksum(...values: readonly unknown[]): Checksum {
   const state = new State();
   for (const value of values) state.value(value);
   return state.end();
 }
 
-/** Sums of checksums, whatever the order in which they are added and taken off. */
+/** Sums of checksums; the order of adding and subtracting does not matter. */
 export function plus(sum: Checksum, other: Checksum): Checksum {
   const both = sum + other;
   return both < RANGE ? both : both - RANGE;
@@ -52,7 +52,7 @@ class State {
     this.#high = (high << 17) | (high >>> 15);
   }
 
-  /** As {@link #mix} of each unit, with the state at hand: most of the time goes here. */
+  /** As {@link #mix} of each unit, with the state in local variables: most of the time is spent here. */
   #text(text: string): void {
     this.#mix(TAGS.text);
     this.#mix(text.length);
@@ -83,7 +83,7 @@ class State {
     for (const item of items) this.value(item);
   }
 
-  /** The sum of what its members come to: so their order does not matter, and nobody has to sort them. */
+  /** The sum over its members, so that their order does not matter and nothing has to be sorted. */
   #object(object: Readonly<Record<string, unknown>>): void {
     let sum = 0;
     for (const key of Object.keys(object)) {
@@ -97,7 +97,7 @@ class State {
 const LOW_FACTOR = 0x9e3779b1;
 const HIGH_FACTOR = 0x85ebca6b;
 
-/** Every bit of the state changes about half of the bits of what is answered: sums would not tell it otherwise. */
+/** Spreads every bit of the state over about half of the result's bits; otherwise sums would not show it. */
 function finished(state: number): number {
   let bits = state ^ (state >>> 16);
   bits = Math.imul(bits, 0x7feb352d);

@@ -14,12 +14,12 @@ import { unpackBranch } from './rows.ts';
 const SLICE = 500;
 
 /**
- * What an erased conversation still holds is removed, but for what a living fork sees: a row stays exactly if a living
+ * Removes what an erased conversation still holds, except for what a living fork sees: a row stays exactly if a living
  * fork's cut and version admit it, and a record's words exactly if a row that stays refers to them. Digests stay, so that
  * the chain still verifies.
  *
- * Yields write sets of bounded size; each is to be applied before the next one is asked for, and `rows` must then show
- * it. Other commits may come in between: a fork can only ever come to see less.
+ * Yields write sets of bounded size. Apply each before asking for the next; `rows` must then show it. Other commits may
+ * come in between: a fork can only ever see less than before.
  *
  * Words that cannot be read stay: at the end, when all else is gone, `corrupt` is thrown for the first of them, and the
  * conversation still counts as not collected.
@@ -37,7 +37,7 @@ export function* collectErased(rows: RowReader, conversationId: ConversationId):
 }
 
 function* removeRows(rows: RowReader, conversation: ConversationId, table: string, kept: Kept): Generator<WriteSet> {
-  // Asked for before the table shrinks: a row's keeping may depend on rows of tables that go later.
+  // Asked before the table shrinks: whether a row is kept may depend on rows of tables that go later.
   const doomed = scanPrefix(rows, conversation, table).filter((row) => !kept.keeps(row));
   for (let at = 0; at < doomed.length; at += SLICE) {
     const slice = doomed.slice(at, at + SLICE).map((row) => ({ conversation, key: row.key, value: null }));
@@ -45,7 +45,7 @@ function* removeRows(rows: RowReader, conversation: ConversationId, table: strin
   }
 }
 
-/** Answers why the first of what cannot be read cannot. */
+/** Returns the error of the first record that cannot be read. */
 function* removeWords(
   rows: RowReader,
   head: Head,
@@ -77,7 +77,7 @@ function logOrDamage(rows: RowReader, conversation: ConversationId, version: num
   }
 }
 
-/** The log record without its header and without the words that nobody sees; `undefined` where nothing is to go. */
+/** The log record without its header and the words that nobody sees; `undefined` if nothing is to be removed. */
 function withoutWords(log: LogRecord, kept: ReadonlySet<number> | undefined): LogRecord | undefined {
   const holds = log.header !== null || log.records.some((record, index) => record.body !== null && !kept?.has(index));
   if (!holds) return undefined;
@@ -87,7 +87,7 @@ function withoutWords(log: LogRecord, kept: ReadonlySet<number> | undefined): Lo
   return { ...log, header: null, nonce: null, records };
 }
 
-/** The records of the conversation that rows which stay refer to, by version. */
+/** The records of the conversation that the remaining rows refer to, by version. */
 function wordsKept(
   rows: RowReader,
   conversation: ConversationId,
@@ -112,7 +112,7 @@ function ownRefs(rows: RowReader, conversation: ConversationId, kept: Kept): rea
   return stay.flatMap((row) => recordOf(row, conversation) ?? []);
 }
 
-/** A fork may repeat a prompt where the turn that first had it is not on the path, and be forked there in its turn. */
+/** A fork may repeat a prompt while the turn that first had it is not on the path, and may itself be forked there. */
 function refsOfRepeatedPrompts(rows: RowReader, conversation: ConversationId): readonly RecordRef[] {
   const refs: RecordRef[] = [];
   for (const member of family(rows, conversation)) {
@@ -191,7 +191,7 @@ class Kept {
         return this.#keepsEntry(row);
       case TABLES.forks:
         return this.#keepsFork(row.key.slice(1));
-      // Those to go are gone: they follow the words.
+      // Those that had to go went with their words.
       case TABLES.references:
         return true;
       // A fork reads none of these.
@@ -251,7 +251,7 @@ class Kept {
     return !base || !isBefore(base, stamp);
   }
 
-  /** A link to a fork stays while it leads to somebody who lives. */
+  /** A link to a fork stays as long as it leads to a living conversation. */
   #keepsFork(fork: ConversationId): boolean {
     return this.#living.has(fork) || livingDescendants(this.#rows, fork).size > 0;
   }
@@ -296,13 +296,13 @@ function boundOfFirstTurn(rows: RowReader, owner: ConversationId, branch: number
   return base ? { version: base.version, index: base.index + 0.5 } : null;
 }
 
-/** The conversations that live and were forked from this one, or from a fork of it, and so on. */
+/** The living conversations that were forked from this one, directly or through other forks. */
 export function livingDescendants(rows: RowReader, conversation: ConversationId): ReadonlySet<ConversationId> {
   const others = [...family(rows, conversation)].filter((member) => member !== conversation);
   return new Set(others.filter((member) => rows.head(member)?.erasedAt === null));
 }
 
-/** A conversation and all that were forked from it, or from a fork of it, and so on; erased ones too. */
+/** A conversation and all that were forked from it, directly or through other forks, including erased ones. */
 export function family(rows: RowReader, conversation: ConversationId): ReadonlySet<ConversationId> {
   const members = new Set<ConversationId>([conversation]);
   for (const member of members) for (const row of scanPrefix(rows, member, TABLES.forks)) members.add(row.key.slice(1));

@@ -33,7 +33,7 @@ const commitShape = z.strictObject({
   changes: z.array(z.looseObject({ kind: z.string() })).min(1, 'a commit has at least one change'),
 });
 
-/** What a backend needs of its surroundings to prepare a commit, each made once and handed to `decide`. */
+/** What preparing a commit needs from outside core. Each value is made once and passed to `decide`. */
 export interface Surroundings {
   readonly sha256: Sha256;
   /** Milliseconds since the epoch. */
@@ -43,7 +43,7 @@ export interface Surroundings {
 }
 
 /**
- * Checks a commit of unknown origin and completes it: an own copy, every id minted, the time and the nonces settled.
+ * Checks a commit of unknown origin and completes it: makes a copy, mints every id, and fixes the time and the nonces.
  * Refuses what is not JSON, unknown kinds and unknown fields, with the path of the part at fault.
  */
 export function prepareCommit(input: unknown, surroundings: Surroundings): Envelope {
@@ -97,7 +97,7 @@ function completed(change: Change, index: number, commitId: string, sha256: Sha2
 
 const READABLE_ID = 80;
 
-/** An id that follows from its commit's and a position; of a long commit id only its digest is taken. */
+/** An id derived from its commit's id and a position; a long commit id is replaced by its digest. */
 export function derivedId(prefix: string, commitId: string, index: number, sha256: Sha256): string {
   const stem = commitId.length <= READABLE_ID ? commitId : sha256(commitId);
   return `${prefix}_${stem}.${index}`;

@@ -5,12 +5,12 @@ import { decodeHeader } from './header.ts';
 import type { ConversationId } from './ids.ts';
 import type { LogHeader, LogRecord } from './log.ts';
 
-/** Newest messages of a conversation whose words stay hot, where nobody says otherwise. */
+/** The number of newest messages of a conversation whose words stay hot by default. */
 export const HOT_MESSAGES = 512;
 
 /**
- * UTF-16 units of words that cool together, at most, unless one commit alone has more. A message is read out of so much in
- * 0.4 ms; twice as much saves 2% of the text's size, half as much costs 2%.
+ * UTF-16 units of words that cool together, at most, unless one commit alone has more. Reading a message out of that many
+ * takes 0.4 ms; twice as many save 2% of the text's size, half as many cost 2%.
  */
 const SLICE_LENGTH = 131_072;
 /** Commits that cool together, at most: a swap holds the head's lock while it goes through them. */
@@ -20,7 +20,7 @@ const SLICE_COMMITS = 512;
 export interface CoolingPolicy {
   /** Own messages of the conversation, its newest, that stay hot. */
   readonly hotMessages: number;
-  /** Whether what does not fill a slice cools now, or waits until it does. */
+  /** Whether commits that do not fill a slice cool now, or wait until they do. */
   readonly rest: 'cools' | 'waits';
   /** UTF-16 units of words that cool together, at most; 131,072 when absent. */
   readonly sliceLength?: number | undefined;
@@ -49,8 +49,8 @@ export function* coolable(
 }
 
 /**
- * The version up to which the commits of a conversation may cool: the one before the commit that brought the oldest message
- * which stays hot; 0 where none may. Reads the log from its end, so far as messages stay hot.
+ * The version up to which the commits of a conversation may cool: the one before the commit that brought the oldest hot
+ * message; 0 if none may. Reads the log from its end, as far as messages stay hot.
  */
 export function coolBound(rows: RowReader, conversationId: ConversationId, hotMessages: number): number {
   const head = rows.head(conversationId);
@@ -66,7 +66,7 @@ export function coolBound(rows: RowReader, conversationId: ConversationId, hotMe
   return bound;
 }
 
-/** The next commits that cool together, by a policy; none where none may. */
+/** The next commits that cool together, by a policy; empty if none may. */
 export function nextToCool(
   rows: RowReader,
   conversationId: ConversationId,
@@ -84,14 +84,14 @@ export function nextToCool(
   return rest === 'cools' ? slice : [];
 }
 
-/** The sequence of the newest message that a commit brought; 0 where it brought none. */
+/** The sequence of the newest message that a commit brought; 0 if it brought none. */
 function newestIn(log: LogRecord): number {
   const events = eventsOf(log);
   if (!events) return Infinity;
   return events.reduce((newest, event) => Math.max(newest, sequenceIn(event)), 0);
 }
 
-/** An event with a sequence brought a message, unless it found it there. */
+/** An event with a sequence brought a message, unless the message was there already. */
 function sequenceIn(event: ChangeEvent): number {
   return fieldOf(event, 'noop') ? 0 : (fieldOf(event, 'sequence') ?? 0);
 }

@@ -92,11 +92,11 @@ function commitReplay(rows: RowReader, envelope: Envelope, sha256: Sha256): Rece
   return receiptOf(conversationId, header, true);
 }
 
-/** What a stored fingerprint was salted with; `undefined` once words of the commit are gone: then its id alone tells it. */
+/** What a stored fingerprint was salted with; `undefined` once words of the commit are gone: then only the id identifies it. */
 function saltsOf(rows: RowReader, conversationId: ConversationId, header: LogHeader): readonly string[] | undefined {
   const head = rows.head(conversationId);
   assert(head, 'a commit has its conversation');
-  // What was said before has no record in this commit: the same message again, a prompt that an earlier turn had, the
+  // Words that were stored before have no record in this commit: the same message again, the prompt of an earlier turn, the
   // input of a step that is done again.
   const records = header.events.flatMap((event) => {
     const find = fieldOf(event, 'record') === undefined ? ruleFor(event.kind).saidBefore : undefined;
@@ -108,7 +108,7 @@ function saltsOf(rows: RowReader, conversationId: ConversationId, header: LogHea
   return salts.every((salt) => typeof salt === 'string') ? salts : undefined;
 }
 
-/** A repeated operation answers what its first commit was answered, whatever else this one asks. */
+/** A repeated operation gets the answer of its first commit, whatever else this one asks for. */
 function operationReplay(rows: RowReader, commit: Commit, sha256: Sha256): Receipt | undefined {
   for (const change of commit.changes) {
     if (change.kind !== 'turn.submit') continue;
@@ -119,7 +119,7 @@ function operationReplay(rows: RowReader, commit: Commit, sha256: Sha256): Recei
   return undefined;
 }
 
-/** The version at which an operation was opened, or the input came that waits or waited under its id. */
+/** The version at which an operation was opened, or at which the input under its id arrived. */
 function acceptedAt(rows: RowReader, conversationId: ConversationId, operationId: OperationId): number | undefined {
   const operation = rows.get(conversationId, KEYS.operation(operationId));
   if (operation) return unpackOperation(operation).openedAt;
@@ -143,7 +143,7 @@ function isErasure(commit: Commit): boolean {
   return commit.changes.length === 1 && commit.changes[0]?.kind === 'conversation.erase';
 }
 
-/** To erase what was erased changes nothing, and says when it was done. */
+/** Erasing again changes nothing, and says when the conversation was erased. */
 function erasureReceipt(commit: Commit, head: Head): Receipt {
   assert(head.erasedAt !== null, 'a tombstone has its time');
   return {

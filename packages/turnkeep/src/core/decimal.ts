@@ -1,7 +1,7 @@
 /** A decimal number as text: digits, with a fraction where there is a point. No sign, no exponent, no leading zeros. */
 export const DECIMAL: RegExp = /^(?:0|[1-9]\d*)(?:\.\d+)?$/;
 
-/** The exact sum of two decimals, with as many places as the longer of them: the order of adding never shows. */
+/** The exact sum of two decimals, with as many places as the longer of them: the order of adding never matters. */
 export function addDecimals(left: string, right: string): string {
   const places = Math.max(placesOf(left), placesOf(right));
   const sum = scaledDecimal(left, places) + scaledDecimal(right, places);
@@ -15,7 +15,7 @@ function placesOf(decimal: string): number {
   return point < 0 ? 0 : decimal.length - point - 1;
 }
 
-/** The decimal times ten to the power of `places`, which are as many as it has or more. */
+/** The decimal times ten to the power of `places`, which is at least as many as it has. */
 export function scaledDecimal(decimal: string, places: number): bigint {
   return BigInt(decimal.replace('.', '') + '0'.repeat(places - placesOf(decimal)));
 }

@@ -9,13 +9,13 @@ export function recordDigest(sha256: Sha256, nonce: string, body: string): strin
   return sha256(`${nonce}\n${body}`);
 }
 
-/** A record with a nonce of its own, so that its digest tells nobody what it says. */
+/** A record with its own nonce, so that nobody can guess its words from the digest. */
 export function sealRecord(sha256: Sha256, nonce: string, value: unknown): StoredRecord {
   const body = encode(value);
   return { digest: recordDigest(sha256, nonce, body), nonce, body };
 }
 
-/** True where the words are there and are those that the digest was taken of. */
+/** True if the words are there and match the digest. */
 export function recordHolds(sha256: Sha256, record: StoredRecord): boolean {
   if (record.body === null || record.nonce === null) return false;
   return recordDigest(sha256, record.nonce, record.body) === record.digest;

@@ -36,7 +36,7 @@ export class Draft {
   #bytes = 0;
   #nonceGone = false;
   #index = 0;
-  /** Beside the commit's own. */
+  /** Besides the commit's own. */
   #noncesUsed = 0;
   /** The turn that this commit records: complete, and open to what follows it in the commit. */
   recording: TurnId | null = null;
@@ -67,7 +67,7 @@ export class Draft {
     return { rows: this.rows, head: this.head };
   }
 
-  /** Turns to the next change of the commit. */
+  /** Moves on to the next change of the commit. */
   beginChange(index: number): void {
     this.#index = index;
   }
@@ -80,7 +80,7 @@ export class Draft {
     return this.rows.scan(this.conversationId, range);
   }
 
-  /** Writes a row: a new one, or in place of one that the commit has read. */
+  /** Writes a row: a new one, or one that replaces a row that the commit has read. */
   put(key: string, value: RowValue): void {
     this.rows.put(this.conversationId, key, value);
   }
@@ -99,19 +99,19 @@ export class Draft {
     this.#otherHeads.push(head);
   }
 
-  /** Makes room for the rows of a shelf, where it has none yet. */
+  /** Creates a shelf if the namespace does not have it yet. */
   openShelf(shelf: ConversationId): void {
     if (!this.rows.head(shelf)) this.putOtherHead(newShelf(shelf, this.envelope.now, this.sha256));
   }
 
-  /** Adds a record to the commit and answers its index. `path` names the change's part, should it be too large. */
+  /** Adds a record to the commit and returns its index. `path` names that part of the change if it is too large. */
   addRecord(body: JsonObject, path: string): number {
     const nonce = this.envelope.nonces[++this.#noncesUsed];
     assert(nonce !== undefined, 'an envelope has a nonce for each record');
     return this.#add(sealRecord(this.sha256, nonce, body), path);
   }
 
-  /** Adds the record that the change at work came with. */
+  /** Adds the sealed record of the current change. */
   addSealed(path: string): number {
     const record = this.envelope.sealed[this.#index];
     assert(record, 'the words of the change are sealed');
@@ -168,12 +168,12 @@ export class Draft {
     this.#edits.set(`${ref.owner}\n${ref.version}`, { conversation: ref.owner, version: ref.version, log: edited });
   }
 
-  /** Salts the commit's fingerprint with a record that says the same words: when they go, nobody can guess them from it. */
+  /** Salts the commit's fingerprint with a record of the same words: once they are gone, nobody can guess them from it. */
   saltWith(ref: RecordRef): void {
     this.#salts.push(this.record(ref).nonce ?? '');
   }
 
-  /** What the conversation's rows add up to with those that were written, in place of those that were read. */
+  /** The sum of the conversation's rows, with the written ones in place of those that were read. */
   #rowSum(rows: WriteSet['rows']): number | undefined {
     let sum = this.head.rowSum;
     if (sum === undefined) return undefined;

@@ -4,7 +4,7 @@ const LINE_SEPARATORS = /[\u2028\u2029]/g;
 
 /**
  * Core's one encoding of a value: JSON in one line, key order kept, lone surrogates and the line separators U+2028 and
- * U+2029 escaped, so that it is well-formed text which no reader splits. Digests are taken over it.
+ * U+2029 escaped, so that it is well-formed text that no reader splits into lines. Digests are taken over it.
  */
 export function encode(value: unknown): string {
   const text = JSON.stringify(value);
@@ -17,7 +17,7 @@ export function decode(text: string): Json {
   return JSON.parse(text) as Json;
 }
 
-/** The value with its keys in one order: equal values, equal text. It is compared and fingerprinted, never stored. */
+/** The value as text with sorted keys: equal values give equal text. It is compared and fingerprinted, never stored. */
 export function canonical(value: Json | undefined): string {
   if (value === undefined) return 'null';
   if (value === null || typeof value !== 'object') return JSON.stringify(value);
@@ -42,7 +42,7 @@ function canonicalObject(object: JsonObject): string {
 
 const FEW_KEYS = 12;
 
-/** In the order of UTF-16 units. A few keys are sorted here: `sort` itself would take as long as all the rest. */
+/** In the order of UTF-16 units. A few keys are sorted by hand: `sort` would take as long as everything else. */
 function sortedKeys(object: JsonObject): readonly string[] {
   const keys = Object.keys(object);
   if (keys.length > FEW_KEYS) return keys.sort();

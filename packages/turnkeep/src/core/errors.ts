@@ -276,7 +276,7 @@ function describe(details: object): string {
     .join(', ');
 }
 
-/** JSON as far as it goes: a caller without types may name what JSON has no words for, and is told of it all the same. */
+/** As JSON where possible: a caller without types may pass what JSON cannot express, and still gets an error that shows it. */
 function wordsOf(value: unknown): string {
   try {
     return JSON.stringify(value, (_, part: unknown) => (typeof part === 'bigint' ? `${part}n` : part)) ?? typeof value;

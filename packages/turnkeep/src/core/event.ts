@@ -80,7 +80,7 @@ interface CommitmentsClosed {
   readonly commitmentIds: readonly CommitmentId[];
 }
 
-/** What the event of each kind says beside its kind. */
+/** The fields of each kind's event, besides the kind. */
 interface EventFields {
   /** `record` is absent where no fields were given. */
   'conversation.create': MayBeRecorded;
@@ -107,7 +107,7 @@ interface EventFields {
   'turn.advance': { readonly turnId: TurnId; readonly from: TurnState; readonly to: TurnState };
   'turn.record': Pick<TurnStarted, 'turnId' | 'ordinal' | 'why'> & { readonly origin: string };
   'input.enqueue': Recorded & { readonly inputId: InputId; readonly mode: InputMode; readonly revision: number };
-  /** It went into a turn at work as a message, or started a turn: then it has that one's `operationId`. */
+  /** It became a message of a turn at work, or started a turn and then has that turn's `operationId`. */
   'input.deliver':
     | (Recorded & Pick<TurnStarted, 'turnId' | 'messageId' | 'sequence'> & { readonly inputId: InputId })
     | (TurnStarted & { readonly inputId: InputId });
@@ -168,7 +168,7 @@ interface EventFields {
 /**
  * The mark that a change leaves: its kind, the ids and numbers that it was given, and the record that holds its words.
  * It is what the log's header keeps, what a receipt answers and what a watcher is handed. `turn.submit` leaves an
- * `input.enqueue` where it has to wait.
+ * `input.enqueue` if it has to wait.
  */
 export type ChangeEvent<Kind extends ChangeKind = ChangeKind> = {
   readonly [One in ChangeKind]: { readonly kind: One } & EventFields[One];
@@ -181,7 +181,7 @@ type ValueOf<Event, Field extends PropertyKey> = Event extends unknown
     : never
   : never;
 
-/** A field of an event, where events of its kind have it. */
+/** A field of an event, if events of its kind have it. */
 export function fieldOf<Field extends KeysOf<ChangeEvent>>(
   event: ChangeEvent | undefined,
   field: Field,

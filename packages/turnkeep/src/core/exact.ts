@@ -4,25 +4,25 @@ import type { Json, JsonObject } from './json.ts';
 /** Steps into a value: keys and indexes. */
 export type JsonPath = readonly (string | number)[];
 
-/** A number whose JavaScript value says something else than its text. */
+/** A number whose JavaScript value differs from its text. */
 export interface InexactNumber {
   readonly path: JsonPath;
   readonly text: string;
 }
 
-/** A parsed text, and what of the text its value does not hold. */
+/** A parsed text, and what its value lost of the text. */
 export interface ExactJson {
   readonly value: Json;
   readonly inexact: readonly InexactNumber[];
-  /** True where an object names a key twice: the value holds the last one. */
+  /** True if an object has a key twice: the value holds the last one. */
   readonly hasRepeatedKeys: boolean;
-  /** How many containers lie in each other at the deepest place. */
+  /** The depth of nesting. */
   readonly depth: number;
 }
 
 /**
- * Parses JSON and tells what did not come through: whole numbers past 2^53, long decimals, numbers beyond the range
- * (they become infinite), and keys that stand twice. Throws what `JSON.parse` throws. `19.90` and `-0` count as exact.
+ * Parses JSON and reports what did not survive: whole numbers past 2^53, long decimals, numbers beyond the range
+ * (they become infinite), and duplicate keys. Throws what `JSON.parse` throws. `19.90` and `-0` count as exact.
  */
 export function parseExact(text: string): ExactJson {
   const value = JSON.parse(text) as Json;
@@ -31,7 +31,7 @@ export function parseExact(text: string): ExactJson {
   return { value, inexact, hasRepeatedKeys: survey.members !== memberCount(value), depth: survey.depth };
 }
 
-/** How many containers lie in each other at the deepest place of a text. */
+/** The depth of nesting of a text. */
 export function depthOf(text: string): number {
   return surveyOf(text).depth;
 }
@@ -114,9 +114,9 @@ function memberCount(value: Json): number {
   return count;
 }
 
-/** True where the number that JavaScript makes of the text is the number that the text says. */
+/** True if JavaScript reads the text as exactly the number that it says. */
 export function isExact(text: string): boolean {
-  // Fifteen significant digits always come back.
+  // Fifteen significant digits always survive.
   if (text.length <= 15 && !/[eE]/.test(text)) return true;
   const value = Number(text);
   return Number.isFinite(value) && decimal(text) === decimal(String(value));
@@ -142,7 +142,7 @@ function inexactNumbers(text: string): readonly InexactNumber[] {
   return found;
 }
 
-/** The text of the value at a path, of the last one where a key stands twice; `undefined` where there is none. */
+/** The text of the value at a path, of the last one if a key is duplicated; `undefined` if there is none. */
 export function textAt(text: string, wanted: JsonPath): string | undefined {
   let found: string | undefined;
   walkJson(text, (path, start, end) => {
@@ -163,7 +163,7 @@ export function withText(value: Json, path: JsonPath, text: string): Json {
   return copy;
 }
 
-/** Calls `visit` for each value of a text that parses, inner values before outer ones. The path is only lent. */
+/** Calls `visit` for each value of a text that parses, inner values before outer ones. The path is reused between calls. */
 function walkJson(text: string, visit: (path: JsonPath, start: number, end: number) => void): void {
   const path: (string | number)[] = [];
   const starts: number[] = [];

@@ -8,9 +8,9 @@ const LOWERCASE_FOLDS =
   /^[\udc00-\udfff\0-\xb4\xb6-\xff\u0e00-\u0e7f\u2000-\u206f\u3000-\u9fff\uac00-\ud7a3\ud83c-\ud83e]*$/;
 const CHUNK_UNITS = 4_096;
 
-/** By UTF-16 unit of the basic plane: what it folds to, itself for most. Surrogates stand for themselves. */
+/** For each UTF-16 unit of the basic plane what it folds to, mostly itself. Surrogates fold to themselves. */
 const basicPlane = Uint16Array.from({ length: 0x10000 }, (_, unit) => unit);
-/** By code point above the basic plane: what it folds to, where that is another one. */
+/** For code points above the basic plane that change: what they fold to. */
 const higherPlanes = new Map<number, number>();
 
 for (const [first, last, step, delta] of FOLD_RUNS) {
@@ -22,8 +22,8 @@ for (const [first, last, step, delta] of FOLD_RUNS) {
 
 /**
  * Text with the differences of case taken out: Unicode's simple case folding (statuses C and S) by the pinned table,
- * code point by code point. No normalisation; halves of surrogate pairs that stand alone stay as they are. What
- * folds to the same text is what a regular expression with the flags `iu` holds equal.
+ * code point by code point. No normalisation; halves of surrogate pairs that stand alone stay as they are. Texts
+ * fold to the same text exactly if a regular expression with the flags `iu` considers them equal.
  *
  * No code point leaves its plane (a test says so), hence the folded text is as long as the original in UTF-16 units,
  * and a position in one is the same position in the other.

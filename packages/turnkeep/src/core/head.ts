@@ -28,7 +28,7 @@ export interface Head {
   readonly rootEntries: number;
   /** Own turns that are preparing, dispatching or running. */
   readonly busy: readonly TurnId[];
-  /** True where a turn at work keeps only its own path busy; absent otherwise. */
+  /** True if a turn at work keeps only its own path busy; absent otherwise. */
   readonly busyByPath?: boolean | undefined;
   readonly openOperation: OperationId | null;
   /** Interrupts of own turns that nobody has answered. */
@@ -41,7 +41,7 @@ export interface Head {
   readonly parent?:
     | { readonly conversationId: ConversationId; readonly turnId: TurnId; readonly callId: string | null }
     | undefined;
-  /** What its rows add up to; see `row-sum.ts`. Absent in a shelf, and where an earlier build began the conversation. */
+  /** What its rows add up to; see `row-sum.ts`. Absent in a shelf, and if an earlier build began the conversation. */
   readonly rowSum?: number | undefined;
   /** Digest over all commits so far, in base64url. */
   readonly chain: string;
@@ -51,7 +51,7 @@ export interface Head {
   /** Own messages. */
   readonly messages: number;
   readonly lastMessage: { readonly role: Role; readonly sequence: number; readonly ref: RecordRef } | null;
-  /** The record of the list fields, where any was set. */
+  /** The record of the list fields, if any was set. */
   readonly fields: RecordRef | null;
   readonly owner: string | null;
   readonly archived: boolean;
@@ -62,7 +62,7 @@ export interface Head {
   readonly collected: boolean;
 }
 
-/** Changeable while a commit is decided. */
+/** A head that may be changed while a commit is decided. */
 export type DraftHead = { -readonly [Field in keyof Head]: Head[Field] };
 
 export function newHead(conversationId: ConversationId, now: number, genesis: string): Head {

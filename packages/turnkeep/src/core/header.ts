@@ -5,13 +5,13 @@ import { TurnkeepError } from './errors.ts';
 import type { ConversationId } from './ids.ts';
 import type { LogHeader, LogRecord } from './log.ts';
 
-/** The header of a commit, its digest checked; `corrupt` where it is missing or is not the one that was written. */
+/** The header of a commit, its digest checked; `corrupt` if it is missing or not as it was written. */
 export function headerAt(rows: RowReader, sha256: Sha256, conversationId: ConversationId, version: number): LogHeader {
   const log = rows.log(conversationId, version);
   return headerOf(log, sha256, `conversation ${conversationId}, version ${version}`);
 }
 
-/** A header as the log keeps it, its digest not checked; throws a `SyntaxError` where it is no JSON. */
+/** A header as the log keeps it, its digest not checked; throws a `SyntaxError` if it is not JSON. */
 export function decodeHeader(header: string): LogHeader {
   return decode(header) as unknown as LogHeader; // as core wrote it: `Json` has no interface's shape
 }

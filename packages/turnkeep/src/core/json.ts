@@ -4,8 +4,8 @@ export type Json = null | boolean | number | string | readonly Json[] | { readon
 export type JsonObject = { readonly [key: string]: Json | undefined };
 
 /**
- * What `T` has to extend to be JSON, for values whose type is an interface: that has no index signature, and so is no
- * {@link Json} for the compiler. Functions, symbols, big integers and class instances with methods do not.
+ * What `T` must extend to be JSON, for values whose type is an interface: an interface has no index signature, so the
+ * compiler does not accept it as {@link Json}. Functions, symbols, big integers and class instances with methods do not.
  */
 export type JsonLike<T> = null | boolean | number | string | { readonly [Key in keyof T]: JsonPart<T[Key]> };
 
@@ -16,8 +16,8 @@ type JsonPart<T> = T extends Json | undefined
     : { readonly [Key in keyof T]: Key extends string | number ? JsonPart<T[Key]> : never };
 
 /**
- * `value` itself, which the compiler then takes wherever JSON is asked for: for values whose type is an interface. What is
- * committed is checked then, not here.
+ * `value` itself, which the compiler then accepts as JSON, for values whose type is an interface. It is checked when it is
+ * committed, not here.
  */
 export function asJson<T extends JsonLike<T>>(value: T): Json {
   return value;

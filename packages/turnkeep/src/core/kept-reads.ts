@@ -5,9 +5,9 @@ import { KeyFilter } from './key-filter.ts';
 import { prefixEnd } from './keys.ts';
 
 const KEPT_VALUES = 64;
-/** Of each table, so that ranges which are asked for once do not drive out those of other tables. */
+/** For each table, so that ranges asked for once do not displace those of other tables. */
 const KEPT_RANGES = 16;
-/** Longer ranges are not worth to be kept. */
+/** Longer ranges are not worth keeping. */
 const KEPT_LENGTH = 16;
 
 interface KeptRange {
@@ -19,23 +19,23 @@ interface KeptRange {
 }
 
 /**
- * What was read of one conversation's rows, for a backend whose every write passes here. Commits ask for the same few rows
- * and ranges again and again; kept here, and kept right by what is put, they cost no look into the store.
+ * What was read of one conversation's rows, for a backend whose every write passes here. Commits ask for the same few
+ * rows and ranges again and again. They are kept here, and updated by every write, so that they need no look into the store.
  */
 export class KeptReads {
   readonly #values = new BoundedMap<string, RowValue>(KEPT_VALUES);
-  /** By table, which is a key's first letter: a put meets the ranges of its own table only. */
+  /** By table, which is a key's first letter: a write only affects the ranges of its own table. */
   readonly #ranges = new Map<string, BoundedMap<string, KeptRange>>();
   readonly #everPut: KeyFilter | undefined;
 
-  /** `isNew`: the conversation has no rows yet, so that all that it ever has pass here. */
+  /** `isNew`: the conversation has no rows yet, so every row that it gets passes here. */
   constructor({ isNew }: { readonly isNew: boolean }) {
     this.#everPut = isNew ? new KeyFilter() : undefined;
   }
 
   /**
-   * The value of a key; `look` finds out. That there is none is not kept: nearly always it was asked for an id that a commit
-   * brings, and that is not asked for again.
+   * The value of a key; `look` reads it. A missing row is not remembered: nearly always it was asked for as the id of
+   * something that a commit brings, which is not asked for again.
    */
   value(key: string, look: () => RowValue | undefined): RowValue | undefined {
     const known = this.#values.get(key);
@@ -46,12 +46,12 @@ export class KeptReads {
     return found;
   }
 
-  /** The rows of a range; `look` reads them, or those of a wider one. */
+  /** The rows of a range; `look` reads them, or those of a wider range. */
   rows(range: RowRange, look: (asked: RowRange) => readonly Row[]): readonly Row[] {
     const { from, to, reverse, limit } = range;
     if (limit === undefined || limit > KEPT_LENGTH || from === '' || from[0] !== to[0]) return look(range);
     if (!reverse || !to.startsWith(from)) return this.#rowsOf({ ...range, limit }, look);
-    // What is asked for ends within what begins like its start, at another place each time; mostly at the newest row.
+    // Ranges with the same start end at a different place each time, mostly at the newest row.
     const rows = this.#rowsOf({ ...range, to: prefixEnd(from), limit }, look);
     const [newest] = rows;
     return newest === undefined || compareKeys(newest.key, to) < 0 ? rows : this.#rowsOf({ ...range, limit }, look);
@@ -96,7 +96,7 @@ function nameOf({ from, to, reverse }: RowRange): string {
   return `${reverse ? '-' : '+'}${from}\n${to}`;
 }
 
-/** `undefined` where the row that moves up is not known. */
+/** `undefined` if the row that moves up is not known. */
 function without({ range, rows }: KeptRange, key: string): readonly Row[] | undefined {
   const left = rows.filter((row) => row.key !== key);
   if (left.length === rows.length) return rows;

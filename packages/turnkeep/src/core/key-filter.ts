@@ -1,8 +1,8 @@
 const BITS = 65_536;
 
 /**
- * Which keys were never put: it is asked before a store is, for the ids that a commit brings and that nearly always are new.
- * One bit a key, by its hash: 8 KiB for a conversation, whose answers grow vague, never wrong, with 20,000 keys and more.
+ * Knows which keys were never put. It is asked before the store, for ids that a commit brings, which are nearly always new.
+ * One bit per key, by its hash: 8 KiB for a conversation. From 20,000 keys on its answers become vague, but never wrong.
  */
 export class KeyFilter {
   readonly #bits = new Uint8Array(BITS / 8);
@@ -12,7 +12,7 @@ export class KeyFilter {
     this.#bits[hash >>> 3] = (this.#bits[hash >>> 3] ?? 0) | (1 << (hash & 7));
   }
 
-  /** `false` where the key was never added. */
+  /** `false` if the key was never added. */
   mayHave(key: string): boolean {
     const hash = hashOf(key);
     return ((this.#bits[hash >>> 3] ?? 0) & (1 << (hash & 7))) !== 0;

@@ -73,15 +73,15 @@ export const TABLES = {
 
 export type Table = (typeof TABLES)[keyof typeof TABLES];
 
-/** What usage is added up by. */
+/** How a sum of usage is broken down. */
 interface UsageBy {
   readonly provider: string;
   readonly model: string;
-  /** Empty where no cost was said. */
+  /** Empty if no cost was given. */
   readonly currency: string;
 }
 
-/** What usage is added up for. */
+/** The scopes that usage is summed over. */
 export const USAGE_OF = {
   all: 'a',
   /** Days since the epoch, in UTC; those before it stand first, in order. */
@@ -102,7 +102,7 @@ export function dayText(day: number): string {
   return text;
 }
 
-/** What a key of a sum says: its day, where it is of one, and what it is by. */
+/** What the key of a sum says: its day, if it is of one, and its breakdown. */
 export function usageSumParts(key: string): UsageBy & { readonly day: number } {
   const [scope = '', provider = '', model = '', currency = ''] = key.slice(1).split(SEPARATOR);
   return { day: dayIn(scope), provider, model, currency };
@@ -141,7 +141,7 @@ export const KEYS = {
   commit: (commitId: string) => `${TABLES.commits}${commitId}`,
   operation: (operationId: string) => `${TABLES.operations}${operationId}`,
   prompt: (promptId: string) => `${TABLES.prompts}${promptId}`,
-  /** A message that shows a prompt which an earlier message brought. */
+  /** A message that shows the prompt of an earlier message. */
   promptUse: (promptId: string, sequence: number) =>
     `${TABLES.promptUses}${promptId}${SEPARATOR}${numberKey(sequence)}`,
   promptUsesOf: (promptId: string) => `${TABLES.promptUses}${promptId}${SEPARATOR}`,
@@ -173,7 +173,7 @@ export const KEYS = {
   /** An input that waits, by the stamp at which it came. */
   waiting: (version: number, index: number) => `${TABLES.waiting}${numberKey(version)}${numberKey(index)}`,
   usage: (usageId: string) => `${TABLES.usages}${usageId}`,
-  /** What a scope of {@link USAGE_OF} used, by model and currency. */
+  /** The usage of a scope of {@link USAGE_OF}, by model and currency. */
   usageSum: (scope: string, by: UsageBy) =>
     `${TABLES.usageSums}${scope}${SEPARATOR}${by.provider}${SEPARATOR}${by.model}${SEPARATOR}${by.currency}`,
   usageSumsOf: (scope: string) => `${TABLES.usageSums}${scope}${SEPARATOR}`,

@@ -1,6 +1,6 @@
 /**
  * Every limit of the ledger, by name. An input past one is refused with `limit_exceeded`, which names the limit, its
- * value and the path (an id with `invalid_value`, as for all that can be wrong with an id); `docs/errors.md` says what
+ * value and the path (an id with `invalid_value`, like everything else that can be wrong with an id); `docs/errors.md` says what
  * each one bounds. Sizes are bytes of UTF-8 of core's encoding.
  */
 export const LIMITS = {
@@ -26,7 +26,7 @@ export const LIMITS = {
   conversationLabels: 64,
   /** Items of working state's blockers; likewise of its plan. */
   stateItems: 256,
-  /** Branches between a leaf and its root, those of the conversations that a fork hangs on included. */
+  /** Branches between a leaf and its root, including those of the conversations that a fork was made from. */
   branchDepth: 4_096,
   /** Busy turns of one conversation. */
   busyTurns: 256,
@@ -48,9 +48,9 @@ export const LIMITS = {
   usageCount: 1_000_000_000,
   /** Characters of the amount of a cost. */
   amountDigits: 64,
-  /** Bytes of the draft of a turn; what comes after it is in the message alone. */
+  /** Bytes of the draft of a turn; anything beyond is only in the message. */
   draftBytes: 262_144,
-  /** How often a run starts its agent's function anew because what it asked was answered at once; then it lets the turn go. */
+  /** How often a run restarts its agent's function because its question was answered at once; after that it lets the turn go. */
   agentRounds: 256,
   /** Milliseconds of a time to live: the longest that a timer runs. */
   ttlMs: 2_147_483_647,
@@ -62,7 +62,7 @@ export const LIMITS = {
   queryBytes: 4_096,
   /** Bytes of one attachment. */
   attachmentBytes: 268_435_456,
-  /** Bytes of all attachments of a namespace together, where the ledger was opened without another quota. */
+  /** Bytes of all attachments of a namespace together, unless the ledger was opened with another quota. */
   attachmentQuotaBytes: 68_719_476_736,
   /** Commits that wait for one writer before it answers `overloaded`. */
   queuedCommits: 65_536,

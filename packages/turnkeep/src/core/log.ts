@@ -12,7 +12,7 @@ export interface StoredRecord {
   readonly nonce: string | null;
   /** Core's encoding of the record; `null` once the words are gone. */
   readonly body: string | null;
-  /** Why the words are gone, where they were redacted. */
+  /** Why the words are gone, if they were redacted. */
   readonly redaction?: Redaction | undefined;
 }
 
@@ -40,7 +40,7 @@ export interface LogRecord {
    */
   readonly nonce: string | null;
   readonly records: readonly StoredRecord[];
-  /** Where the words lie; `hot` when absent. No reading answers otherwise for it, but for saying so. */
+  /** Where the words lie; `hot` when absent. Readings are the same either way, except that they report it. */
   readonly tier?: Tier | undefined;
 }
 
@@ -53,9 +53,9 @@ export interface LogHeader {
   /** Head after this commit. */
   readonly leaf: TurnId | null;
   readonly graphRevision: number;
-  /** The checksum of the head after this commit, but for its chain; absent where an earlier build wrote the header. */
+  /** The checksum of the head after this commit, without its chain; absent if an earlier build wrote the header. */
   readonly headSum?: number | undefined;
-  /** Of the commit as it was sent, salted with the log record's nonce. */
+  /** The fingerprint of the commit as it was sent, salted with the log record's nonce. */
   readonly fingerprint: string;
   readonly events: readonly ChangeEvent[];
 }

@@ -119,7 +119,7 @@ export interface MessageContent {
   /** `complete` when absent. */
   readonly status?: 'complete' | 'incomplete' | undefined;
   readonly finishReason?: string | undefined;
-  /** Who is shown it: `all` when absent; contexts leave out what only the `user` sees. */
+  /** Who sees it; `all` when absent. Contexts leave out what only the `user` sees. */
   readonly visibility?: 'all' | 'model' | 'user' | undefined;
   readonly metadata?: Json | undefined;
   /** The caller's own time text, kept as it is. */
@@ -133,7 +133,7 @@ export interface NewMessage extends MessageContent {
   readonly messageId?: MessageId | undefined;
 }
 
-/** What a message says beside its role and its parts. */
+/** What a message has besides its role and its parts. */
 export type MessageNotes = Omit<MessageContent, 'role' | 'parts'>;
 
 /** The tool calls that a message makes and those of other messages that it answers, in order, without repeats. */

@@ -6,8 +6,8 @@ import type { LogRecord } from './log.ts';
 import { SortedRows } from './sorted-rows.ts';
 
 /**
- * Writes that are decided but not yet in the store, over a reader of the store: a commit's own, while it is decided, and
- * those of a group, so that each commit of it sees the ones before.
+ * A reader of the store with writes on top that are decided but not stored yet: those of a commit while it is decided, or
+ * those of a group, so that each of its commits sees the ones before.
  */
 export class Overlay implements RowReader {
   readonly #base: RowReader;
@@ -43,7 +43,7 @@ export class Overlay implements RowReader {
     logs.set(record.version, record);
   }
 
-  /** Every row that was put, in no order that matters. */
+  /** Every row that was put, in no particular order. */
   *changedRows(): Generator<{
     readonly conversation: ConversationId;
     readonly key: string;
@@ -75,7 +75,7 @@ export class Overlay implements RowReader {
     const rows = this.#rows.get(conversation);
     const puts = rows ? putsIn(rows, range) : [];
     if (puts.length === 0) return this.#base.scan(conversation, range);
-    // Each put hides at most one row below it, so this many more are enough.
+    // Each put hides at most one row below it, so reading that many more is enough.
     const limit = range.limit === undefined ? undefined : range.limit + puts.length;
     const below = this.#base.scan(conversation, { ...range, limit });
     return merge(below, puts, range);
@@ -83,8 +83,8 @@ export class Overlay implements RowReader {
 }
 
 /**
- * The puts of a range that can show in its rows: as many as rows are asked for, and the removals between them. A commit of
- * a thousand changes looks at its own rows at each of them, and reads no more than it needs.
+ * The puts of a range that can appear in its result: as many as rows are asked for, and the removals between them. A commit
+ * of a thousand changes looks at its own rows in each of them, and must read no more than it needs.
  */
 export function putsIn(
   rows: SortedRows<RowValue | null>,

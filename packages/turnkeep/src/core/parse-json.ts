@@ -19,19 +19,19 @@ export function parseJson(value: unknown, path: string): Json {
   }
 }
 
-/** A refusal of what cannot be read: its own code threw. */
+/** The refusal of a value that cannot be read because its own code threw. */
 export function unreadable(path: string, cause: unknown): TurnkeepError<'invalid_value'> {
   return new TurnkeepError('invalid_value', { path, reason: 'reading it threw an error' }, { cause });
 }
 
-/** What is wrong with a value that is to be an object of fields; `undefined` where it is one. */
+/** What is wrong with a value that must be an object of fields; `undefined` if it is one. */
 export function objectProblem(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null) return 'expected an object';
   if (Array.isArray(value)) return 'expected an object, not a list';
   return depthOfPrototypes(value) > 1 ? `expected an object, not an instance of ${className(value)}` : undefined;
 }
 
-/** Where a copy is at: its path is only written out for an error. */
+/** The place that is being copied; its path is only written out for an error. */
 interface Place {
   readonly root: string;
   readonly steps: (string | number)[];
@@ -48,7 +48,7 @@ function copy(value: unknown, at: Place): Json {
   return Array.isArray(value) ? copyArray(value, at) : copyObject(value, at);
 }
 
-/** `undefined` where the part holds that. */
+/** `undefined` if that is the part's value. */
 function copyPart(whole: object, at: Place, step: string | number): Json | undefined {
   at.steps.push(step);
   const value = (whole as Record<string | number, unknown>)[step];
@@ -70,7 +70,7 @@ function copyArray(value: readonly unknown[], at: Place): Json {
     if (part === undefined) throw notJson(within(at, index), 'undefined is not a JSON value');
     out.push(part);
   }
-  // Without holes its names, as the match of a pattern has them, come behind its places.
+  // If it has no holes, named members (as the match of a pattern has) come after its indexes.
   const named = Object.keys(value)[value.length];
   if (named !== undefined) throw notJson(within(at, named), 'a list has no members with names');
   assertNoSymbols(value, at);

@@ -7,8 +7,8 @@ import type { LogRecord } from './log.ts';
 const KEPT = 8;
 
 /**
- * A reader that keeps the last few log records: rows that stand beside each other mostly refer to the same commit, which may
- * hold hundreds of records, and to have it costs as much each time.
+ * A reader that keeps the last few log records: neighbouring rows mostly refer to the same commit, which may
+ * hold hundreds of records and is expensive to fetch each time.
  */
 export class RecentLogs implements RowReader {
   readonly #base: RowReader;

@@ -149,7 +149,7 @@ export interface MessageRow {
   readonly answers: readonly string[];
 }
 
-/** A record reference without its owner where that is the row's own conversation. */
+/** A record reference, without its owner if that is the row's own conversation. */
 export function packRef(ref: RecordRef, own: ConversationId): readonly Json[] {
   return ref.owner === own ? [ref.version, ref.index] : [ref.version, ref.index, ref.owner];
 }
@@ -245,7 +245,7 @@ export type StepStatus = 'started' | 'succeeded' | 'failed' | 'retry';
 
 export interface StepRow {
   readonly status: StepStatus;
-  /** Of the attempt that started it last; 0 where the turn was held by none. */
+  /** The token of the attempt that started it last; 0 if no attempt held the turn. */
   readonly token: number;
   readonly repeat: StepRepeat;
   readonly starts: number;
@@ -320,7 +320,7 @@ export interface InputRow {
   /** When it came: its place in the queue. */
   readonly stamp: Stamp;
   readonly revision: number;
-  /** The record of its words, in this conversation; they are gone once it does not wait any more. */
+  /** The record of its words, in this conversation; they are gone once it no longer waits. */
   readonly words: LocalRef;
   /** The turn that it was delivered to. */
   readonly turnId: TurnId | null;
@@ -346,7 +346,7 @@ export function unpackInput(value: RowValue): InputRow {
 export interface MemoryRow {
   readonly status: 'held' | 'forgotten';
   readonly revision: number;
-  /** The how manieth of its namespace it is, from 1: the order of memories, whatever the clock said. */
+  /** Its number among the memories of its namespace, from 1: their order, whatever the clock said. */
   readonly ordinal: number;
   /** The record of its newest words, in the conversation that it was made in. */
   readonly ref: RecordRef;

@@ -11,7 +11,7 @@ import type { Part } from './message.ts';
 export interface SearchText {
   /** The record's index in its commit. */
   readonly record: number;
-  /** `null` where the record does not hold: what it said is not known. */
+  /** `null` if the record does not match its digest: what it said is not known. */
   readonly text: string | null;
 }
 
@@ -19,8 +19,8 @@ const WITH_PARTS = new Set(['message.append', 'turn.submit', 'input.deliver', 'm
 const WITH_TITLE = new Set(['conversation.create', 'conversation.update', 'conversation.fork', 'conversation.spawn']);
 
 /**
- * What of a commit is searched: the words of messages (text, reasoning, refusals, tool names, inputs and outputs) and
- * titles. Words that are gone are not there. Each digest is checked; `corrupt` where the header cannot be read.
+ * The searched part of a commit: the words of messages (text, reasoning, refusals, tool names, inputs and outputs) and
+ * titles. Words that are gone are left out. Each digest is checked; `corrupt` if the header cannot be read.
  */
 export function searchTexts(log: LogRecord, sha256: Sha256): readonly SearchText[] {
   const kinds = recordKinds(log, sha256);
@@ -35,7 +35,7 @@ export function searchTexts(log: LogRecord, sha256: Sha256): readonly SearchText
   return texts;
 }
 
-/** The kind of change that each record is of; `undefined` where the header went with an erasure. */
+/** The kind of change that each record belongs to; `undefined` if the header went with an erasure. */
 function recordKinds(log: LogRecord, sha256: Sha256): ReadonlyMap<number, string> | undefined {
   if (log.header === null) return undefined;
   const kinds = new Map<number, string>();
@@ -46,7 +46,7 @@ function recordKinds(log: LogRecord, sha256: Sha256): ReadonlyMap<number, string
   return kinds;
 }
 
-/** Of an erased conversation only messages are left that a fork sees: their shape tells them. */
+/** In an erased conversation only messages that a fork sees are left: they are recognised by their shape. */
 function textOf(kind: string | undefined, body: JsonObject, headerless: boolean): string {
   if (headerless ? Array.isArray(body['parts']) : WITH_PARTS.has(kind ?? ''))
     return partsText(body['parts'] as unknown as readonly Part[]);
@@ -54,7 +54,7 @@ function textOf(kind: string | undefined, body: JsonObject, headerless: boolean)
   return '';
 }
 
-/** The searchable text of a message's parts; between two pieces stands a line feed. */
+/** The searchable text of a message's parts, separated by line feeds. */
 export function partsText(parts: readonly Part[]): string {
   return parts
     .map(partText)
@@ -79,7 +79,7 @@ function partText(part: Part): string {
   }
 }
 
-/** JSON as it is searched: a string as itself, anything else by its strings, numbers and keys, one on each line. */
+/** JSON as it is searched: a string as it is, anything else as its strings, numbers and keys, one per line. */
 function jsonText(value: Json | undefined): string {
   if (value === undefined || value === null) return '';
   if (typeof value !== 'object') return String(value);

@@ -3,7 +3,7 @@ import type { Head } from './head.ts';
 import type { ConversationId } from './ids.ts';
 import type { LogRecord } from './log.ts';
 
-/** A reader that remembers what it answered of the rows of one conversation: a commit replaces only what it has seen. */
+/** A reader that remembers the rows of one conversation that it returned: a commit replaces only rows that it has seen. */
 export class SeenRows implements RowReader {
   readonly #base: RowReader;
   readonly #own: ConversationId;
@@ -14,7 +14,7 @@ export class SeenRows implements RowReader {
     this.#own = own;
   }
 
-  /** The value of a row of the conversation, as it was answered; `undefined` also where nobody asked. */
+  /** The value of a row of the conversation, as it was returned; also `undefined` if nobody asked for it. */
   seen(key: string): RowValue | undefined {
     return this.#seen.get(key);
   }

@@ -10,7 +10,7 @@ import type { Author, MessageNotes, NewMessage, Part, Role, ToolResultPart } fro
 import { callsOf, ROLES } from './message.ts';
 
 /**
- * Shapes of the parts that changes are made of. A shape only checks: the value that was checked is what goes on, never
+ * Shapes of the parts that changes are made of. A shape only checks: the original value is used, never
  * zod's copy of it, which loses own `__proto__` keys. JSON inside is checked beforehand by `parseJson`.
  */
 
@@ -24,7 +24,7 @@ export const id: z.ZodType<string> = z.string().superRefine((value, context) => 
 /** Text of bounded size. */
 export function textUpTo(limit: LimitName): z.ZodType<string> {
   return z.string().superRefine((value, context) => {
-    // Three bytes a unit at most: a short text need not be measured.
+    // At most three bytes per unit: a short text need not be measured.
     if (value.length * 3 <= LIMITS[limit]) return;
     const actual = utf8Length(value);
     if (actual > LIMITS[limit]) context.addIssue({ code: 'custom', message: 'too long', params: { limit, actual } });
@@ -33,7 +33,7 @@ export function textUpTo(limit: LimitName): z.ZodType<string> {
 
 export const shortText: z.ZodType<string> = textUpTo('shortTextBytes');
 
-/** The id that a person has elsewhere: bounded text, any that every store can look up (SQL text has no NUL). */
+/** The id that a person has elsewhere: any bounded text that every store can look up (SQL text has no NUL). */
 export const personId: z.ZodType<string> = shortText.refine(
   (value) => value.isWellFormed() && !value.includes('\0'),
   'the id of a person has no lone surrogates and no NUL',
@@ -94,7 +94,7 @@ const toolCallPart = z
   })
   .refine((part) => part.input === undefined || part.inputText === undefined, 'input or inputText, not both');
 
-/** Parts again, within a part: looked at by a call of its own, since zod compiles no shape that holds itself. */
+/** Parts within a part: checked by a separate call, since zod compiles no recursive shapes. */
 const contentOfResult: z.ZodType<readonly Part[]> = z.custom<readonly Part[]>().superRefine((value, context) => {
   const result = z.array(part).safeParse(value);
   if (result.success) return;
@@ -167,7 +167,7 @@ export const part: z.ZodType<Part> = z.discriminatedUnion('type', [
   opaquePart,
 ]);
 
-/** The parts of a message, its tool calls within their limit and none of them twice. */
+/** The parts of a message, with its tool calls within the limit and none of them twice. */
 export const parts: z.ZodType<readonly Part[]> = listUpTo(part, 'messageParts').superRefine((value, context) => {
   const { calls, answers } = callsOf(value);
   const actual = calls.length + answers.length;
@@ -180,7 +180,7 @@ export const parts: z.ZodType<readonly Part[]> = listUpTo(part, 'messageParts').
   }
 });
 
-/** The words of a prompt: a tool call or a result in them would be a call that nobody made, or an answer to none. */
+/** The words of a prompt. A tool call in them would be one that nobody made, a result an answer to no call. */
 export const promptParts: z.ZodType<readonly Part[]> = parts.refine(
   (value) => value.every(({ type }) => type !== 'tool_call' && type !== 'tool_result'),
   'a prompt has no tool calls and no results: append a message',
@@ -217,7 +217,7 @@ export const messageNotes: z.ZodType<MessageNotes> = z.strictObject(notes);
 
 const role: z.ZodType<Role> = z.enum(ROLES);
 
-/** What a message says, whatever else it holds, as a stored one does. No limits: it is not to be stored. */
+/** What a message says, whatever else it holds; for messages that are stored already, so without limits. */
 export const saidMessage: z.ZodType<Pick<NewMessage, 'role' | 'parts'>> = z.looseObject({
   role,
   parts: z.array(part),
@@ -230,7 +230,7 @@ export const newMessage: z.ZodType<NewMessage> = z.strictObject({
   messageId: id.optional(),
 });
 
-/** Shapes as zod compiles them: they answer yes or no. */
+/** Shapes as zod compiles them: they only answer yes or no. */
 const compiled = new WeakMap<z.ZodType, z.ZodType>();
 
 /** Throws the first problem of `value` as `invalid_value` or `limit_exceeded`, with the path of the part at fault. */
@@ -258,7 +258,7 @@ function stepInto(path: string, step: PropertyKey): string {
   return typeof step === 'number' ? `${path}[${step}]` : memberPath(path, String(step));
 }
 
-/** The issue that tells most: inside a union, that of the member which came furthest. */
+/** The most informative issue: inside a union, that of the member that got furthest. */
 function deepest(issues: readonly z.core.$ZodIssue[]): z.core.$ZodIssue {
   const issue = issues[0] as z.core.$ZodIssue;
   if (issue.code !== 'invalid_union' || issue.errors.length === 0) return issue;

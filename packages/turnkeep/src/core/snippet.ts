@@ -3,7 +3,7 @@ import { cutsPair } from './fold.ts';
 /** UTF-16 units of a snippet, at most. */
 export const SNIPPET_UNITS: number = 160;
 
-/** Units that an edge may move to stand between two characters as a reader sees them. */
+/** How far an edge may move to fall between two characters as a reader sees them, in units. */
 const EDGE_UNITS = 16;
 const JOINER = '\u200d';
 const CONTINUES = /^[\p{Mark}\p{Emoji_Modifier}\u200d]/u;
@@ -16,9 +16,9 @@ export interface Snippet {
 }
 
 /**
- * The piece of a text that shows a match of `length` units at `at`, with as much on both sides as the limit allows; of a
+ * The piece of a text that shows a match of `length` units at `at`, with as much on both sides as the limit allows; for a
  * match beyond the limit, its beginning. Never longer than `SNIPPET_UNITS`. Its edges never cut a surrogate pair, and
- * no mark, skin tone or joined emoji from its letter, unless more of them are heaped up than anybody reads.
+ * never separate a mark, skin tone or joined emoji from its letter, unless more of them pile up than anybody reads.
  */
 export function snippet(text: string, at: number, length: number): Snippet {
   const around = Math.max(0, SNIPPET_UNITS - length);

@@ -13,7 +13,7 @@ interface Chunk<Value> {
 /** Rows in key order, in chunks, so that an insert moves little whatever the number of rows. */
 export class SortedRows<Value = RowValue> {
   readonly #chunks: Chunk<Value>[] = [{ keys: [], values: [] }];
-  // Without a high unit in any key, text order is JavaScript's own, which is far faster to ask for.
+  // As long as no key has a high unit, text order is JavaScript's own, which is far faster.
   #plain = true;
   size = 0;
 
@@ -55,7 +55,7 @@ export class SortedRows<Value = RowValue> {
     return new Entries(range.reverse === true ? this.#down(range) : this.#up(range));
   }
 
-  /** A generator would do, and take several times as long over the few entries that most ranges hold. */
+  /** A generator would also do, but take several times as long for the few entries that most ranges hold. */
   #up({ from, to }: RowRange): () => readonly [string, Value] | undefined {
     let index = this.#chunkIndex(from);
     let chunk = this.#chunks[index] as Chunk<Value>;
@@ -128,7 +128,7 @@ export class SortedRows<Value = RowValue> {
   }
 }
 
-/** Of so few items each is moved here: `splice` would make a list of those that it removes. */
+/** So few items are moved one by one: `splice` would create a list of those that it removes. */
 const FEW = 32;
 
 function insert<Item>(items: Item[], at: number, item: Item): void {
@@ -141,7 +141,7 @@ function insert<Item>(items: Item[], at: number, item: Item): void {
   items[at] = item;
 }
 
-/** What a step answers, until it answers nothing. */
+/** The values that a step returns, until it returns nothing. */
 class Entries<Entry> implements IterableIterator<Entry, undefined> {
   readonly #step: () => Entry | undefined;
 

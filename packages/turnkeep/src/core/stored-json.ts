@@ -1,6 +1,6 @@
 import { TurnkeepError } from './errors.ts';
 
-/** JSON of ours out of a database's row; `corrupt` where it is none any more: databases check no bytes. */
+/** Parses our JSON from a database row; `corrupt` if it is no longer JSON, since databases do not check bytes. */
 export function parseStored(text: string, table: string, key: string | number): unknown {
   try {
     return JSON.parse(text);

@@ -1,14 +1,14 @@
 import { fold } from './fold.ts';
 
 // A term stands for three code points in a row. Each code point has a code of 16 bits: its own number within the basic
-// plane, a shared one above it. What shares a code is found together and told apart by whoever verifies the hit.
+// plane, a shared one above it. Code points that share a code are found together; whoever verifies the hit tells them apart.
 
-/** Stands after the last code point of a text, twice, so that the last ones begin a term too; no code point has it. */
+/** Appended to a text twice, so that its last code points also begin a term; no code point has this code. */
 const END = 0;
 const REPLACEMENT = 0xfffd;
 const CODE = 0x1_0000;
 
-/** Terms that a query is looked up by, at most: more of them hardly rule out any text that is still left. */
+/** The most terms that a query is looked up by: more would hardly rule out any of the remaining texts. */
 const QUERY_TERMS = 12;
 
 /** Terms from `first` to `last`, both included: one term, or all that begin alike. */
@@ -59,7 +59,7 @@ export function queryTerms(query: string): TermRange[] {
   return spread([...terms], QUERY_TERMS).map((term) => ({ first: term, last: term }));
 }
 
-/** Emoji take the numbers of the surrogates, which no code point has; the rest share those for private use. */
+/** Emoji use the numbers of the surrogates, which no code point has; the rest share those for private use. */
 function sharedCode(codePoint: number): number {
   return codePoint >> 12 === 0x1f ? 0xd800 | (codePoint & 0x7ff) : 0xe000 + (codePoint % 0x1900);
 }

@@ -5,13 +5,13 @@ import type { Finding } from './finding.ts';
 import type { ConversationId, NamespaceId } from './ids.ts';
 import { prefixEnd } from './keys.ts';
 
-/** A conversation that was erased and still holds something. */
+/** An erased conversation that still holds something. */
 export interface Uncollected {
   readonly conversationId: ConversationId;
   readonly version: number;
 }
 
-/** What of a conversation cannot be read, its head, its rows or its commits, in words; none where all can. */
+/** What cannot be read of a conversation (its head, its rows or its commits), in words; `undefined` if everything can. */
 export function unreadIn(rows: RowReader, { conversationId, version }: Uncollected): readonly string[] {
   const conversation = `conversation ${conversationId}`;
   const inRows = damageOf(() => [
@@ -42,7 +42,7 @@ function damageOf(read: () => unknown): TurnkeepError<'corrupt'> | undefined {
   }
 }
 
-/** What is told of a namespace where something of what was erased cannot be read: a collection cannot take it out. */
+/** The finding for a namespace in which something erased cannot be read, so that a collection cannot remove it. */
 export function uncollectedFindings(
   namespace: NamespaceId,
   places: readonly string[],

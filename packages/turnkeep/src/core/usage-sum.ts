@@ -2,7 +2,7 @@ import type { RowValue } from './backend.ts';
 import { addDecimals } from './decimal.ts';
 import { assert } from './errors.ts';
 
-/** What model calls used, added up. A call that did not say a number counts as none of it. */
+/** The summed usage of model calls. A number that a call did not report counts as 0. */
 export interface UsageCounts {
   readonly calls: number;
   readonly inputTokens: number;
@@ -13,7 +13,7 @@ export interface UsageCounts {
   readonly latencyMs: number;
 }
 
-/** The counts of one model in one currency, and what they cost; `null` where nobody said. */
+/** The counts of one model in one currency, and their cost; `null` if nobody reported one. */
 export interface UsageSum extends UsageCounts {
   readonly amount: string | null;
 }
@@ -39,7 +39,7 @@ export const NO_USAGE: UsageSum = {
   amount: null,
 };
 
-/** Exact, and the same in whatever order: integers within 2^53, decimals digit by digit. */
+/** Exact, and the same in any order: integers within 2^53, decimals digit by digit. */
 export function addUsage(left: UsageSum, right: UsageSum): UsageSum {
   const counts = Object.fromEntries(COUNTS.map((count) => [count, left[count] + right[count]]));
   const sum = { ...counts, amount: addAmounts(left.amount, right.amount) } as UsageSum;

@@ -39,7 +39,7 @@ const WRITE: Checks<WriteOptions & { readonly turnId?: TurnId | null | undefined
   turnId: anything,
 };
 
-/** Throws `invalid_value` where an option of a write is none, or of another kind. */
+/** Throws `invalid_value` for an unknown option of a write, or one of the wrong kind. */
 export function assertWriteOptions(options: unknown): void {
   assertChecked(options, WRITE);
 }
@@ -50,10 +50,10 @@ export interface LedgerSettings {
   readonly attachmentQuotaBytes?: number | undefined;
 }
 
-/** The last millisecond that a date can be of. */
+/** The last millisecond that a date can express. */
 const LAST_MOMENT = 8_640_000_000_000_000;
 
-/** A clock that answers no time would be written into commits that nobody can read again. */
+/** Checks the clock: commits with an impossible time could never be read again. */
 function withClockChecked(surroundings: Surroundings): Surroundings {
   return {
     sha256: (input) => surroundings.sha256(input),
@@ -75,14 +75,14 @@ export interface View {
   readonly bodies: Bodies;
 }
 
-/** The ways that handles reach a store: one conversation's commits and consistent reads. */
+/** How handles reach a store: commits and consistent reads of one conversation. */
 export class Access {
   readonly backend: Backend;
   readonly surroundings: Surroundings;
   readonly mintCommitId: (now: number) => string;
   readonly attachmentQuotaBytes: number;
   readonly atWork: AtWork = new AtWork();
-  /** Those that wait for a commit: each is called once the store is closed, when none will come. */
+  /** Watchers that wait for a commit: each is called when the store is closed and no commit will come. */
   readonly waiting: Set<() => void> = new Set();
   readonly memoryTerms: MemoryTerms = new MemoryTerms();
 

@@ -1,8 +1,8 @@
-/** What works at an open ledger until it is told to leave. */
+/** Something that works at an open ledger until it is told to leave. */
 export interface Worker {
-  /** Tells it to leave: what it is about to begin it begins no more. */
+  /** Tells it to leave: it begins nothing more. */
   readonly leave: () => void;
-  /** Settles once it has left, however. */
+  /** Settles once it has left, in whatever way. */
   readonly over: Promise<unknown>;
 }
 
@@ -11,7 +11,7 @@ export class AtWork {
   readonly #workers = new Set<Worker>();
   #isClosing = false;
 
-  /** One that comes while the others leave is told so at once. */
+  /** A worker that comes while the others leave is told to leave at once. */
   add(worker: Worker): void {
     this.#workers.add(worker);
     const gone = () => void this.#workers.delete(worker);

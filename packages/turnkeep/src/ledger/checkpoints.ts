@@ -17,7 +17,7 @@ export class Checkpoints {
     this.#access = access;
   }
 
-  /** Creates revision 0; `checkpoint_exists` where there is one. Answers the checkpoint's id. */
+  /** Creates revision 0; `checkpoint_exists` if there is one. Returns the checkpoint's id. */
   async create(
     checkpoint: Omit<CheckpointCreate, 'kind'>,
     options?: WriteOptions,
@@ -29,7 +29,7 @@ export class Checkpoints {
     return { ...receipt, checkpointId: eventOf(receipt, 'checkpoint.create').checkpointId };
   }
 
-  /** From exactly the revision that was read to the next one; `checkpoint_conflict` otherwise. Answers the new revision. */
+  /** Advances from exactly the revision that was read; `checkpoint_conflict` otherwise. Returns the new revision. */
   async advance(
     checkpointId: CheckpointId,
     next: Omit<CheckpointAdvance, 'kind' | 'checkpointId'>,
@@ -54,7 +54,7 @@ export class Checkpoints {
     return this.#access.write(changes, options);
   }
 
-  /** A revision, whole: the newest, or the one that is named. Every digest is checked. */
+  /** A whole revision: the newest, or the one named. Every digest is checked. */
   async get(checkpointId: CheckpointId, revision?: number): Promise<Checkpoint | undefined> {
     assertId(checkpointId, 'checkpointId');
     if (revision !== undefined) assertFits(revision, count, 'revision');

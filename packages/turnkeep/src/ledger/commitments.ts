@@ -27,7 +27,7 @@ export class Commitments {
     this.#access = access;
   }
 
-  /** Adds an open commitment; answers its id. */
+  /** Adds an open commitment; returns its id. */
   async add(
     commitment: Omit<CommitmentAdd, 'kind'>,
     options?: WriteOptions,
@@ -39,7 +39,7 @@ export class Commitments {
     return { ...receipt, commitmentId: eventOf(receipt, 'commitment.add').commitmentId };
   }
 
-  /** Fulfils one commitment, or every open one whose content contains a text; answers which. */
+  /** Fulfils one commitment, or every open one whose content contains a text; returns their ids. */
   async resolve(
     which: CommitmentSelector,
     options: WriteOptions & { readonly turnId?: TurnId | undefined } = {},
@@ -49,7 +49,7 @@ export class Commitments {
     return eventOf(receipt, 'commitment.resolve').commitmentIds;
   }
 
-  /** Expires one commitment, or every open one whose content contains a text; answers which. */
+  /** Expires one commitment, or every open one whose content contains a text; returns their ids. */
   async expire(
     which: CommitmentSelector,
     options: WriteOptions & { readonly turnId?: TurnId | undefined } = {},

@@ -25,7 +25,7 @@ export class ConversationAccess {
     return this.access.view(this.namespace, this.conversationId, reading);
   }
 
-  /** A message by id; damage is an answer, as it is of one that is found. */
+  /** A message by id; damage is an answer, also if it is met during the look-up. */
   async message(messageId: MessageId): Promise<MessageLookup> {
     const lookUp = ({ tree, bodies }: View) => lookUpMessage(tree, bodies, messageId);
     return this.access.view(this.namespace, this.conversationId, lookUp, messageId).catch(lookUpOfDamage);

@@ -139,7 +139,7 @@ export class Conversation {
     options: WriteOptions & { readonly turnId?: TurnId | null | undefined } = {},
   ): Promise<Receipt> {
     assertWriteOptions(options);
-    // Copied before anything is awaited: what the caller does with it meanwhile is not what was sent.
+    // Copied before anything is awaited, so that later changes by the caller have no effect.
     const own = parseJson(message, 'commit.changes[0].message') as unknown as NewMessage;
     const append: Change = { kind: 'message.append', message: own, turnId: options.turnId };
     const record: Change = { kind: 'turn.record', origin: 'append' };
@@ -535,11 +535,11 @@ export class Conversation {
   }
 }
 
-/** Nothing has checked the message yet: one that is none is refused by its commit, with the path of the fault. */
+/** The message is not checked yet: an invalid one is refused by its commit, with the path of the fault. */
 function answersCall(message: NewMessage): boolean {
   const parts: unknown = (message as NewMessage | null | undefined)?.parts;
   if (!Array.isArray(parts) || parts.some((part) => typeof part !== 'object' || part === null)) return false;
-  return callsOf(parts as readonly Part[]).answers.length > 0; // of what has no type nothing is read
+  return callsOf(parts as readonly Part[]).answers.length > 0; // parts without a type are passed over
 }
 
 /** The prompts of turns behind the active leaf that have not started: a submitted turn shows at once. */
@@ -554,7 +554,7 @@ function pendingPrompts({ tree }: View, pin: PagePin): readonly PlacedMessage[] 
   });
 }
 
-/** True where the turn goes on from the whole leaf, not from a message within it. */
+/** True if the turn goes on from the whole leaf, not from a message within it. */
 function isBehind(turn: TurnRow, leaf: TurnId | null): boolean {
   return turn.parentTurnId === leaf && turn.parentMessageId === null;
 }

@@ -4,12 +4,12 @@ import type { PageCursor } from '../core/read/pages.ts';
 import type { WindowCursor } from '../core/read/window.ts';
 import { count, id } from '../core/shapes.ts';
 
-/** A cursor as callers hold it: opaque text. It says where a reading goes on, and nothing that a caller should read. */
+/** A cursor as callers hold it: opaque text that says where a reading continues. */
 export function encodeCursor(cursor: object): string {
   return Buffer.from(JSON.stringify(cursor)).toString('base64url');
 }
 
-/** The cursor that a caller hands back; `bad_cursor` where it is not one of ours of that kind. */
+/** The cursor that a caller passes back; `bad_cursor` if it is not one of ours of that kind. */
 export function decodeCursor<Cursor extends object>(text: string, shape: z.ZodType<Cursor>): Cursor {
   const result = shape.safeParse(jsonOf(text));
   if (result.success) return result.data;

@@ -20,8 +20,8 @@ export type Regeneration = Pick<StartingTurn, 'turnId' | 'operationId' | 'messag
 const OF_THE_TURN_BEFORE = ['parent', 'samePromptAs'] as const;
 
 /**
- * What a turn stands under, for one that is to stand beside it; it never changes. `no_turn` where the conversation sees no
- * such turn; `invalid_value` where `given`, what the caller says of the new turn, says it too.
+ * The parent of a turn, for a new one beside it; it never changes. `no_turn` if the conversation sees no such turn;
+ * `invalid_value` if the caller also names a parent in `given`.
  */
 export async function parentBeside(access: ConversationAccess, turnId: TurnId, given: object): Promise<Parent> {
   for (const field of OF_THE_TURN_BEFORE) {

@@ -4,13 +4,13 @@ import { memberPath } from '../core/json.ts';
 import { LIMITS } from '../core/limits.ts';
 import { objectProblem, parseJson, unreadable } from '../core/parse-json.ts';
 
-/** What is wrong with a value; `undefined` where it fits. */
+/** What is wrong with a value; `undefined` if it fits. */
 export type Check = (value: unknown) => string | undefined;
 
-/** What every option of a call is to be. */
+/** A check for every option of a call. */
 export type Checks<Options> = { readonly [Name in keyof Options]-?: Check };
 
-/** A value that is checked where it is used, with an error of its own. */
+/** For a value that is checked where it is used, with its own error. */
 export const anything: Check = () => undefined;
 export const anObject: Check = (value) =>
   typeof value === 'object' && value !== null ? undefined : 'expected an object';
@@ -36,14 +36,14 @@ function noOption(path: string, name: string): TurnkeepError<'invalid_value'> {
 }
 
 /**
- * Throws `invalid_value` for an option that does not fit its check, or that is none: a misspelt one would be a promise that
- * nobody keeps.
+ * Throws `invalid_value` for an option that does not fit its check, or that is unknown: a misspelt one would be silently
+ * ignored.
  */
 export function assertChecked<Options>(options: unknown, checks: Checks<Options>, path: string = 'options'): void {
   assertMembers(membersOf(options, path), checks, path);
 }
 
-/** As {@link assertChecked}, for the own members of what may also be of a class. */
+/** As {@link assertChecked}, for the own members of what may also be an instance of a class. */
 export function assertMembers<Options>(given: object, checks: Checks<Options>, path: string): void {
   for (const [name, value] of Object.entries(given)) {
     if (!Object.hasOwn(checks, name)) throw noOption(path, name);
@@ -53,8 +53,8 @@ export function assertMembers<Options>(given: object, checks: Checks<Options>, p
 }
 
 /**
- * An own copy of the fields that a caller gives, with those that the call itself says (`kind` above all), which stand. Throws
- * `invalid_value` for what is no plain object: a list, a date or a promise would be taken for one without fields.
+ * A copy of the fields that a caller gives, overridden by those that the call itself sets (`kind` above all). Throws
+ * `invalid_value` for anything but a plain object: a list, a date or a promise would count as one without fields.
  */
 export function withFields<Given extends object, const Said extends object>(
   given: Given,
@@ -64,13 +64,13 @@ export function withFields<Given extends object, const Said extends object>(
   return { ...(membersOf(given, path) as Given), ...said };
 }
 
-/** As {@link withFields}, copied through and through: for what is awaited for before it is sent. */
+/** As {@link withFields}, but a deep copy: for calls that await something before they send it. */
 export function ownFields<Given extends object>(given: Given, path: string): Given {
   assertObject(given, path);
   return parseJson(given, path) as unknown as Given;
 }
 
-/** The members of a plain object, each read once; throws `invalid_value` for anything else, and where reading one throws. */
+/** The members of a plain object, each read once; throws `invalid_value` for anything else, and if reading one throws. */
 function membersOf(value: unknown, path: string): { readonly [name: string]: unknown } {
   assertObject(value, path);
   let at = path;
@@ -93,7 +93,7 @@ export function assertFits(value: unknown, check: Check, path: string): void {
   if (reason !== undefined) throw new TurnkeepError('invalid_value', { path, reason });
 }
 
-/** Throws `invalid_value` where a caller without types gives something else than a plain object. */
+/** Throws `invalid_value` if a caller without types passes anything but a plain object. */
 export function assertObject(value: unknown, path: string): asserts value is object {
   let reason: string | undefined;
   try {
@@ -104,7 +104,7 @@ export function assertObject(value: unknown, path: string): asserts value is obj
   if (reason !== undefined) throw new TurnkeepError('invalid_value', { path, reason });
 }
 
-/** An own copy of a list, or `invalid_value`: the changes that are made of its items are checked by their commit. */
+/** A copy of a list, or `invalid_value`. The commit checks the changes that are made of its items. */
 export function ownList<Item>(value: readonly Item[], path: string): readonly Item[] {
   try {
     if (Array.isArray(value)) return Array.from(value as readonly Item[]);
@@ -114,7 +114,7 @@ export function ownList<Item>(value: readonly Item[], path: string): readonly It
   throw new TurnkeepError('invalid_value', { path, reason: 'expected a list' });
 }
 
-/** As {@link ownList}, copied through and through: for what is awaited for before it is sent. */
+/** As {@link ownList}, but a deep copy: for calls that await something before they send it. */
 export function deepList<Item>(value: readonly Item[], path: string): readonly Item[] {
   return parseJson(ownList(value, path), path) as unknown as readonly Item[];
 }

@@ -11,10 +11,10 @@ import type { View } from './access.ts';
 import type { ConversationAccess } from './conversation-access.ts';
 import type { GraphOptions, LabelledTurn } from './readings.ts';
 
-/** Turns whose first words are read at a time: some 20 ms, in which nothing else of the process goes on. */
+/** How many turns' first words are read at a time: some 20 ms, during which the process does nothing else. */
 const SLICE = 200;
 
-/** The tree as one reading found it; the words of its turns by further ones, with everybody else's turn between them. */
+/** The tree from one reading; the words of its turns from further ones, between which the rest of the process runs. */
 export async function readGraph(access: ConversationAccess, options: GraphOptions): Promise<readonly LabelledTurn[]> {
   const { atVersion, signal } = options;
   assertNotAborted(signal);

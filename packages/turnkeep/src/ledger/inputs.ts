@@ -57,7 +57,7 @@ export class Inputs {
     words: Omit<InputEnqueue, 'kind' | 'from' | 'inputId'>,
     options?: WriteOptions,
   ): Promise<QueuedInput> {
-    assertFits(from, count, 'from'); // without one it would be an input of its own
+    assertFits(from, count, 'from'); // without a revision it would be a new input
     return queued(
       await this.#access.write([withFields(words, 'words', { kind: 'input.enqueue', inputId, from })], options),
     );
@@ -89,12 +89,12 @@ export class Inputs {
     ids: Pick<InputDeliver, 'inputId' | 'messageId'> = {},
     options?: WriteOptions,
   ): Promise<DeliveredInput | undefined> {
-    assertId(turnId, 'turnId'); // without one it would start a turn
+    assertId(turnId, 'turnId'); // without a turn it would start one
     const receipt = await this.#deliver(withFields(ids, 'ids', { into: turnId }), options);
     return receipt && delivered(receipt);
   }
 
-  /** That nothing waits is an answer where no input was named. */
+  /** If no input was named, it is no error that nothing waits. */
   async #deliver(change: Omit<InputDeliver, 'kind'>, options?: WriteOptions): Promise<Receipt | undefined> {
     try {
       return await this.#access.write([withFields(change, 'ids', { kind: 'input.deliver' })], options);
@@ -121,7 +121,7 @@ export function submissionOf(receipt: Receipt): SubmittedTurn | QueuedInput {
   return receipt.events.some(startsTurn) ? submitted(receipt, startIn(receipt)) : queued(receipt);
 }
 
-/** The event of a turn that started. A key that another call used before has none: it is told that it is taken. */
+/** The event of a turn that started. If another call used the key before there is none, and the key is taken. */
 function startIn(receipt: Receipt): TurnStart {
   const start = receipt.events.find(startsTurn);
   if (!start) throw new TurnkeepError('commit_id_reused', { commitId: receipt.commitId });
@@ -136,7 +136,7 @@ type TurnStart =
   | ChangeEvent<'turn.submit'>
   | Extract<ChangeEvent<'input.deliver'>, { readonly operationId: OperationId }>;
 
-/** The turn that a submit started; `input_exists` where its operation waits as an input. */
+/** The turn that a submit started; `input_exists` if its operation waits as an input. */
 export function submittedTurn(receipt: Receipt): SubmittedTurn {
   const submission = submissionOf(receipt);
   if ('turnId' in submission) return submission;

@@ -90,7 +90,7 @@ async function turnOf(
   return row[0] as TurnId;
 }
 
-/** The conversation that asks: of those that still wait if there is one, else of all. */
+/** The conversation that asks: one that still waits if there is any, else any. */
 async function conversationOf(
   access: Access,
   namespace: NamespaceId,
@@ -115,7 +115,7 @@ async function whereOpen(access: Access, namespace: NamespaceId, interruptId: In
   return found;
 }
 
-/** For an answer that comes too late: a row is read in every conversation. */
+/** For an answer that comes too late: one row is read in every conversation. */
 async function whereKnown(access: Access, namespace: NamespaceId, interruptId: InterruptId): Promise<ConversationId[]> {
   const found: ConversationId[] = [];
   let together: Promise<void>[] = [];

@@ -26,13 +26,13 @@ import { eventOf } from './receipt-event.ts';
 /** A memory that was written. */
 export interface WrittenMemory extends Receipt {
   readonly memoryId: MemoryId;
-  /** Hand it in as `from` for the next change. */
+  /** Pass it as `from` for the next change. */
   readonly revision: number;
 }
 
 export type MemoryWords = Omit<MemoryUpsert, 'kind' | 'memoryId' | 'from' | 'text'> & { readonly text: string };
 
-/** The memories that are made in a conversation: its messages are their sources, and where it goes they go. */
+/** The memories made in a conversation: its messages are their sources, and they go when it is erased. */
 export class ConversationMemories {
   readonly #access: ConversationAccess;
 
@@ -50,12 +50,12 @@ export class ConversationMemories {
 
   /** Replaces a memory whole, wherever it was made, from exactly the revision that was read. */
   async replace(memoryId: MemoryId, from: number, memory: MemoryWords, options?: WriteOptions): Promise<WrittenMemory> {
-    assertFits(from, count, 'from'); // without one it would be a memory of its own
+    assertFits(from, count, 'from'); // without a revision it would be a new memory
     const upsert = withFields(memory, 'memory', { kind: 'memory.upsert', memoryId, from });
     return written(await this.#access.write([upsert], options));
   }
 
-  /** Forgets a memory: the words of all its revisions are taken away. */
+  /** Forgets a memory: the words of all its revisions are removed. */
   async forget(memoryId: MemoryId, from: number, options?: WriteOptions): Promise<Receipt> {
     return this.#access.write([{ kind: 'memory.upsert', memoryId, from, text: null }], options);
   }
@@ -81,7 +81,7 @@ export interface MemorySearch extends MemoryFilter {
   readonly limit?: number | undefined;
   /**
    * Texts as vectors: the query's first, then each memory's. Then a memory is found by its words, by its vector, or by
-   * both, and its rank is that of both (reciprocal ranks). Nothing of it is stored: keep what is dear to compute.
+   * both, and its rank is that of both (reciprocal ranks). Nothing of it is stored: keep what is expensive to compute.
    */
   readonly embed?: Embed | undefined;
 }
@@ -92,11 +92,11 @@ export interface FoundMemory extends Memory {
 }
 
 const FILTER: Checks<MemoryFilter> = { type: text, subject: text };
-// A limit has errors of its own.
+// A limit is checked elsewhere, with its own errors.
 const SEARCH: Checks<MemorySearch> = { ...FILTER, limit: anything, embed: callback };
 const GET: Checks<{ readonly revision?: number | undefined }> = { revision: count };
 
-/** The memories of a namespace. Every reading is of one snapshot; a search goes through all of them. */
+/** The memories of a namespace. Every reading is of one snapshot; a search reads all of them. */
 export class NamespaceMemories {
   readonly #access: Access;
   readonly #namespace: NamespaceId;
@@ -106,7 +106,7 @@ export class NamespaceMemories {
     this.#namespace = namespace;
   }
 
-  /** A memory as it is, or as an earlier revision was; `undefined` where it is forgotten, or never was. */
+  /** A memory as it is, or as an earlier revision was; `undefined` if it is forgotten or never existed. */
   async get(memoryId: MemoryId, options: { readonly revision?: number | undefined } = {}): Promise<Memory | undefined> {
     assertId(memoryId, 'memoryId');
     assertChecked(options, GET);
@@ -122,8 +122,8 @@ export class NamespaceMemories {
 
   /**
    * The memories that answer a query best, in any language and script: by BM25 over words (pairs of characters in scripts
-   * without spaces), case folded; what answers it alike in the order in which it was made; of a query of `LIMITS.queryBytes`
-   * at most. Only those that have a term of the query are found, unless vectors say more.
+   * without spaces), case folded; equal ranks in the order in which they were made. A query has at most
+   * `LIMITS.queryBytes`. Only those that have a term of the query are found, unless vectors say more.
    */
   async search(query: string, options: MemorySearch = {}): Promise<readonly FoundMemory[]> {
     assertQuery(query, 'query');
@@ -133,7 +133,7 @@ export class NamespaceMemories {
     return embed ? this.#searchBySense(query, embed, filter, limit) : this.#searchByWords(query, filter, limit);
   }
 
-  /** Of the memories that are not found no words are read, where an earlier search has counted their terms. */
+  /** The words of memories that are not found are not read if an earlier search has counted their terms. */
   async #searchByWords(query: string, filter: MemoryFilter, limit: number): Promise<readonly FoundMemory[]> {
     const { memoryTerms } = this.#access;
     return this.#read((bodies) => {
@@ -168,7 +168,7 @@ export class NamespaceMemories {
   }
 }
 
-/** Those with a score, the best first; of one score in the order in which they come. */
+/** Those with a score, best first; equal scores in the order given. */
 function best<Item>(
   items: readonly Item[],
   scores: readonly number[],
@@ -200,7 +200,7 @@ async function similarities(embed: Embed, query: string, texts: readonly string[
   return rest.map((vector) => dot(asked, vector) / (Math.sqrt(dot(asked, asked) * dot(vector, vector)) || 1));
 }
 
-/** True for so many lists of numbers, all of one length. */
+/** True for the expected number of lists of numbers, all of the same length. */
 function areVectors(vectors: unknown, length: number): vectors is readonly (readonly number[])[] {
   if (!Array.isArray(vectors) || vectors.length !== length || !vectors.every((vector) => Array.isArray(vector)))
     return false;
@@ -212,7 +212,7 @@ function dot(left: readonly number[], right: readonly number[]): number {
   return left.reduce((sum, value, at) => sum + value * (right[at] ?? 0), 0);
 }
 
-/** Ranks count, not scores: those of words and of vectors have no common measure. The usual constant. */
+/** Ranks count, not scores, since scores of words and of vectors have no common measure. The usual constant. */
 const RANK_DAMPING = 60;
 
 function fused(byWords: readonly number[], bySense: readonly number[]): readonly number[] {

@@ -5,7 +5,7 @@ import type { HeldMemory } from '../core/read/memories.ts';
 import { countTerms } from '../core/read/memory-rank.ts';
 import type { TermCounts } from '../core/read/memory-rank.ts';
 
-/** Terms that are kept of all namespaces together: some 50 MB. */
+/** The most terms kept for all namespaces together: some 50 MB. */
 const KEPT_TERMS = 500_000;
 
 /** A memory as a search ranks it. */
@@ -21,9 +21,9 @@ interface Kept {
 }
 
 /**
- * The terms of memories, kept in this process from one search to the next. Which memories there are, and what each says, is
- * read in every search: a row names the record of its words, and a record never changes. So what is kept is never out of
- * date; what is forgotten goes with the next search.
+ * The terms of memories, kept in this process between searches. Every search reads which memories there are and which
+ * record each one's words are in, and a record never changes. So what is kept is never out of date; the terms of forgotten
+ * memories go with the next search.
  */
 export class MemoryTerms {
   readonly #byNamespace = new Map<NamespaceId, Kept>();
@@ -45,7 +45,7 @@ export class MemoryTerms {
     return all;
   }
 
-  /** The namespace that was searched longest ago goes first. */
+  /** The namespace whose last search is the longest ago is dropped first. */
   #keep(namespace: NamespaceId, kept: Kept): void {
     this.#byNamespace.delete(namespace);
     this.#byNamespace.set(namespace, kept);

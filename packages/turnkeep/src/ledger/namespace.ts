@@ -58,7 +58,7 @@ export interface ConversationPage {
   readonly next: string | null;
 }
 
-/** Where a list goes on: after this time and conversation, in the order that the times are of. */
+/** Where a list continues: after this time and conversation, in the order that the time belongs to. */
 interface ListCursor {
   readonly order: 'activity' | 'created';
   readonly at: number;
@@ -71,7 +71,7 @@ const listCursor: z.ZodType<ListCursor> = z.strictObject({
   conversationId: id,
 });
 
-// Limits and cursors have errors of their own.
+// Limits and cursors are checked elsewhere, with their own errors.
 const LIST: Checks<ListOptions> = {
   owner: text,
   participant: text,
@@ -118,8 +118,8 @@ export class Namespace {
   }
 
   /**
-   * Sends a whole commit of unknown origin; it is checked before anything is written. `namespace` may be absent; another than
-   * this one is refused.
+   * Sends a whole commit of unknown origin; it is checked before anything is written. `namespace` may be absent; any other
+   * than this one is refused.
    */
   async commit(
     commit: Commit | { readonly [field: string]: unknown },

@@ -55,7 +55,7 @@ export async function openBackend(url: string, options: OpenOptions = {}): Promi
   const { hotMessages } = options;
   if (scheme === 'memory:' && place === '')
     return new MemoryBackend((options.surroundings ?? systemSurroundings).sha256, hotMessages);
-  // Each is loaded when it is asked for: a program that uses no file needs no driver for one.
+  // Each backend is loaded on demand, so that a program needs only the drivers that it uses.
   if (scheme === 'sqlite:' && place !== '') {
     assertThere(place, options);
     const { openSqlite } = await import('../sqlite/index.ts');
@@ -90,12 +90,12 @@ function assertOpenOptions(options: OpenOptions): void {
   if (surroundings === undefined) return;
   assertFits(surroundings, anObject, 'options.surroundings');
   for (const [name, check] of Object.entries(SURROUNDINGS)) {
-    // Whatever else they are to their caller, they may be of a class.
+    // Surroundings may be an instance of a class.
     assertFits(surroundings[name as keyof Surroundings], check, `options.surroundings.${name}`);
   }
 }
 
-/** Where the files of a URL's store are; `undefined` where it has none. */
+/** Where the files of a URL's store are; `undefined` if it has none. */
 export function folderOf(url: string): StoreFolder | undefined {
   const [scheme, place] = splitUrl(url);
   if (place === '') return undefined;

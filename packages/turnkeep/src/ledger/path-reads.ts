@@ -17,7 +17,7 @@ export interface PathOptions {
 
 export const PATH: Checks<PathOptions> = { leaf: idOrNull, atVersion: anything };
 
-/** The path that the options name, and the version that its entries are read at. `known`: what else its caller takes. */
+/** The path that the options name, and the version that its entries are read at. `known`: the options that the caller accepts. */
 export function pathOf(
   view: View,
   options: PathOptions,

@@ -48,7 +48,7 @@ export interface GraphOptions {
 }
 
 const DAMAGE: Checks<DamageOptions> = { damaged: oneOf('refuse', 'mark') };
-// Counts and cursors have errors of their own.
+// Counts and cursors are checked elsewhere, with their own errors.
 export const WINDOW: Checks<WindowOptions> = { ...DAMAGE, before: anything, leaf: idOrNull };
 export const PAGE: Checks<PageOptions> = { ...PATH, ...DAMAGE, after: anything, limit: anything };
 export const READ: Checks<ReadOptions> = { ...PATH, ...DAMAGE, pageSize: anything };

@@ -34,7 +34,7 @@ export interface SearchPage {
   readonly next: string | null;
 }
 
-// Limits and cursors have errors of their own.
+// Limits and cursors are checked elsewhere, with their own errors.
 const SEARCH: Checks<SearchOptions> = { limit: anything, after: anything, signal: abortSignal };
 const SEARCH_ONE: Checks<ConversationSearch> = { ...SEARCH, leaf: idOrNull };
 
@@ -88,7 +88,7 @@ async function search(
     assertNotAborted(options.signal);
     const query = { text, conversationId, before, limit: CANDIDATES };
     const found = await access.backend.search(namespace, query, options.signal);
-    // A reading may run several times until it has all that it asks for: it begins anew each time.
+    // A reading may run several times until everything that it asks for is loaded, so it begins anew each time.
     const page = await access.read(namespace, (rows) => {
       const bodies = new Bodies(rows, access.surroundings.sha256);
       return new Page(limit - hits.length, cursor).filled(bodies, found, foldedQuery, scopeOf(rows));
@@ -101,15 +101,15 @@ async function search(
 }
 
 /**
- * Where a page ended: after a commit, or within one, whose records down to `record` were through, and of that one so many
- * hits.
+ * Where a page ended: after a commit, or within one; then records down to `record` are done, and so many hits of that
+ * record.
  */
 interface Cursor {
   readonly commit: number;
   readonly taken?: { readonly record: number; readonly hits: number } | undefined;
 }
 
-/** Each backend has a place of its own in mind, and all of them are whole numbers. */
+/** Each backend means a place of its own by it; all are whole numbers. */
 const CURSOR = /^(\d{1,16})(?:\.(\d{1,9})\.(\d{1,9}))?$/;
 
 function parseCursor(text: string): Cursor {
@@ -136,7 +136,7 @@ class Page {
     this.#start = start;
   }
 
-  /** With the hits among candidates; its `next` is where the next page starts once this one is full. */
+  /** Adds the hits among candidates; `next` is where the next page starts once this one is full. */
   filled(bodies: Bodies, found: SearchCandidates, foldedQuery: string, scope: SearchScope): SearchPage {
     const next = this.#fill(bodies, found, foldedQuery, scope);
     return { hits: this.#hits, next, damage: this.#damage };
@@ -156,7 +156,7 @@ class Page {
     return null;
   }
 
-  /** Adds the hits of a commit that the page before did not have; answers what was taken if they are not all. */
+  /** Adds the hits of a commit that the page before did not have; returns what was taken if not all of them fit. */
   #addCommit(place: SearchPlace, records: Iterable<RecordHits>): Cursor['taken'] {
     const before = this.#start?.commit === Number(place.cursor) ? this.#start.taken : undefined;
     try {

@@ -29,10 +29,10 @@ export async function subAgentsOf(access: ConversationAccess, turnId?: TurnId): 
   });
 }
 
-/** It has ended by itself, or is gone. */
+/** Refusals that mean that it has ended by itself, or is gone. */
 const OVER: ReadonlySet<ErrorCode> = new Set(['illegal_transition', 'turn_terminal', 'no_turn', 'erased']);
 
-/** Writes a commit, and cancels what hangs under the turns that it cancelled or failed, whichever of its changes did. */
+/** Writes a commit, then cancels what hangs under the turns that any of its changes cancelled or failed. */
 export async function writeAndCancelBelow(
   access: ConversationAccess,
   changes: readonly Change[],
@@ -59,8 +59,8 @@ function turnsGivenUp(event: ChangeEvent): readonly TurnId[] {
 }
 
 /**
- * Cancels what the sub-agents of a turn that was cancelled or has failed still have at work, theirs included. From the end
- * of their parent's turn on they could begin and complete nothing: this says so in their own histories.
+ * Cancels the work of the sub-agents of a turn that was cancelled or has failed, and of their sub-agents. From the end of
+ * their parent's turn on they could begin and complete nothing; this records it in their own histories.
  */
 export async function cancelSubAgents(access: ConversationAccess, turnId?: TurnId): Promise<void> {
   for (const { conversationId } of await subAgentsOf(access, turnId)) {
@@ -68,7 +68,7 @@ export async function cancelSubAgents(access: ConversationAccess, turnId?: TurnI
     for (const open of await openTurns(child)) {
       await unlessOver(() => child.write([{ kind: 'turn.advance', turnId: open, to: 'cancelled' }]));
     }
-    // Also those of its turns that have ended: nothing below the parent's turn goes on.
+    // Also those under turns that have ended: nothing below the parent's turn continues.
     await unlessOver(() => cancelSubAgents(child));
   }
 }
@@ -77,7 +77,7 @@ async function openTurns(child: ConversationAccess): Promise<readonly TurnId[]> 
   return child.access.read(child.namespace, (rows) => {
     const head = rows.head(child.conversationId);
     if (!head || head.erasedAt !== null) return [];
-    // A turn that waits keeps nothing busy, and need not be the leaf.
+    // A waiting turn keeps nothing busy, and need not be the leaf.
     const asking = head.openInterrupts.flatMap((id) => {
       const place = rows.get(child.conversationId, KEYS.interruptId(id));
       return place ? [place[0] as TurnId] : [];

@@ -21,7 +21,7 @@ export class Tasks {
     this.#access = access;
   }
 
-  /** Creates a task and makes it active; `active_task` while the path has one. Answers the task's id. */
+  /** Creates a task and makes it active; `active_task` while the path has one. Returns the task's id. */
   async create(task: Omit<TaskCreate, 'kind'>, options?: WriteOptions): Promise<Receipt & { readonly taskId: TaskId }> {
     const receipt = await this.#access.write([withFields(task, 'task', { kind: 'task.create' })], options);
     return { ...receipt, taskId: eventOf(receipt, 'task.create').taskId };
@@ -42,7 +42,7 @@ export class Tasks {
     return this.#access.write([withFields(more, 'more', { kind: 'task.transition', taskId, to })], options);
   }
 
-  /** A task as it stands on a path; `undefined` where the path has none of this id. */
+  /** A task as it stands on a path; `undefined` if the path has none of this id. */
   async get(taskId: TaskId, options: PathOptions = {}): Promise<Task | undefined> {
     assertId(taskId, 'taskId');
     return this.#access.view((view) => {

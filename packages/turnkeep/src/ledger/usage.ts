@@ -35,7 +35,7 @@ export class ConversationUsage {
   }
 
   /**
-   * Records what a model call used, once: the same again under the same id is a no-op. Better put a `usage.record` into the
+   * Records what a model call used, once: the same again under the same id is a no-op. Better: put a `usage.record` into the
    * commit of what the call paid for, so that both are stored or neither.
    */
   async record(
@@ -96,7 +96,7 @@ export class NamespaceUsage {
   }
 }
 
-/** The first and the last day of which there is a date. */
+/** The first and the last day that a date can express. */
 const [FIRST_DAY, LAST_DAY] = [-100_000_000, 100_000_000];
 
 const RANGE: Checks<DayRange> = { from: text, to: text };

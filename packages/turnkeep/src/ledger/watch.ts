@@ -42,7 +42,7 @@ export interface WatchOptions {
   readonly untilNow?: boolean | undefined;
 }
 
-// A cursor has an error of its own.
+// A cursor is checked elsewhere, with its own error.
 const WATCH: Checks<WatchOptions> = { after: anything, signal: abortSignal, untilNow: flag };
 
 const STEP = 256;
@@ -93,8 +93,8 @@ function cursorOf(after: number | undefined): number {
 }
 
 /**
- * Hands out what `next` finds until it finds nothing, then waits for a commit and goes on. Whoever breaks off while it
- * waits (`return`) is answered at once: a generator alone would first wait for a commit.
+ * Yields what `next` finds until it finds nothing, then waits for a commit and continues. `return` takes effect at once while
+ * it waits: a plain generator would first wait for a commit.
  */
 function follow<Event>(
   access: Access,
@@ -141,7 +141,7 @@ async function* listening<Event>(
   }
 }
 
-/** Wakes who listens; a ring between `listen` and the waiting is not lost. */
+/** Wakes the listener; a ring between `listen` and the waiting is not lost. */
 class Bell {
   ended = false;
   #ring: (() => void) | undefined;

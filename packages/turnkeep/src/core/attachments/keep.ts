@@ -9,7 +9,7 @@ import type { Grace, UploadSeal } from './store.ts';
 type RowWrite = WriteSet['rows'][number];
 
 /**
- * The rows that make an upload an attachment, held from now on. Of a digest that is there only the hold begins anew.
+ * The rows that make an upload an attachment, held from now on. If the digest is already there, only its hold begins anew.
  * Refuses what goes beyond the namespace's quota.
  */
 export function sealUpload(rows: RowReader, seal: UploadSeal, sha256: Sha256): WriteSet {
@@ -40,7 +40,7 @@ function partRows(digest: string, parts: readonly string[]): readonly RowWrite[]
   );
 }
 
-/** Which parts the rows of an attachment's parts begin with. */
+/** The index of the first part in each row of an attachment's parts. */
 function startsOfRows(parts: number): readonly number[] {
   return Array.from({ length: Math.ceil(parts / DIGESTS_PER_ROW) }, (_, at) => at * DIGESTS_PER_ROW);
 }
@@ -52,9 +52,9 @@ function pastQuota(max: number, actual: number): TurnkeepError<'limit_exceeded'>
 /** A slice of a collection. */
 export interface Sweep {
   readonly writes: WriteSet;
-  /** Attachments that go: their bytes are to go with the rows. */
+  /** Attachments to remove: their bytes must go with the rows. */
   readonly removed: readonly string[];
-  /** What to hand in for the next slice; `null` at the end. */
+  /** Pass it in for the next slice; `null` at the end. */
   readonly next: string | null;
 }
 

@@ -13,7 +13,7 @@ interface Mention {
   readonly path: string;
 }
 
-/** The attachments that parts name, those within tool results included, each with the path of its place. */
+/** The attachments that parts name, also within tool results, each with its path. */
 export function attachmentsIn(parts: readonly Part[], path: string): readonly Mention[] {
   return parts.flatMap((part, index): readonly Mention[] => {
     const place = `${path}[${index}]`;
@@ -29,16 +29,16 @@ export function partsOf(body: JsonObject): readonly Part[] {
   return Array.isArray(parts) ? (parts as readonly Part[]) : []; // their shape was checked
 }
 
-/** What words go from: a commit while it is decided. */
+/** Where words are removed from: a commit while it is decided. */
 interface Words {
   readonly rows: RowReader & { put(conversation: ConversationId, key: string, value: RowValue | null): void };
   record(ref: RecordRef): StoredRecord;
   body(ref: RecordRef): JsonObject | undefined;
 }
 
-/** The words of a record are about to go: what they refer to is no longer kept for them. */
+/** Called when the words of a record are about to go: they no longer keep what they refer to. */
 export function unrefer(words: Words, ref: RecordRef): void {
-  // Most words name no attachment, and need not be looked at.
+  // Most words name no attachment and need not be looked at.
   if (words.record(ref).body?.includes('"attachment":') !== true) return;
   const { rows } = words;
   for (const { digest } of attachmentsIn(partsOf(words.body(ref) ?? {}), 'parts')) {

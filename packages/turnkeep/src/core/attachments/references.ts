@@ -10,8 +10,8 @@ import { attachmentsIn, partsOf } from './mentions.ts';
 import { attachmentOf, packAttachment, ATTACHMENT_KEYS } from './rows.ts';
 
 /**
- * Adds a record of words whose parts may name attachments: it refers to them. Each must be there: whoever takes attachments
- * away does so between commits, and leaves those that a commit has referred to. `partsPath` is where the parts stand.
+ * Adds a record of words whose parts may name attachments, and its references to them. Each attachment must be there:
+ * attachments are removed between commits only, and never those that a commit has referred to. `partsPath` is the parts' path.
  */
 export function addWords(draft: Draft, body: JsonObject, path: string, partsPath: string = path): number {
   const record = draft.addRecord(body, path);
@@ -19,7 +19,7 @@ export function addWords(draft: Draft, body: JsonObject, path: string, partsPath
   return record;
 }
 
-/** Adds the record that the change at work came with, whose `parts` may name attachments too. */
+/** Adds the sealed record of the current change, whose `parts` may also name attachments. */
 export function addSealedWords(draft: Draft, parts: readonly Part[], path: string, partsPath: string): number {
   const record = draft.addSealed(path);
   refer(draft, parts, record, partsPath);
@@ -44,7 +44,7 @@ function refer(draft: Draft, parts: readonly Part[], record: number, path: strin
 
 const SLICE = 250;
 
-/** Lets go of what an erased conversation referred to, but for words that somebody still sees. */
+/** Removes the references of an erased conversation, except those of words that somebody still sees. */
 export function* removeReferences(
   rows: RowReader,
   conversation: ConversationId,

@@ -7,7 +7,7 @@ import { SHELVES } from '../shelf.ts';
  * The rows of a namespace's attachments, on a shelf of their own. No table of a conversation has their letters:
  *
  * - `H` an attachment: bytes, parts, and since when it is held (milliseconds; `null` once a commit has referred to it);
- * - `P` the digests of its parts, {@link DIGESTS_PER_ROW} a row;
+ * - `P` the digests of its parts, {@link DIGESTS_PER_ROW} per row;
  * - `W` who refers to it: a conversation whose words do;
  * - `Z` how many attachments there are, and how many bytes.
  */
@@ -15,7 +15,7 @@ const SHELF: ConversationId = SHELVES.attachments;
 
 const SEPARATOR = '\u0001';
 
-/** Parts that one row names. */
+/** The most parts that one row names. */
 export const DIGESTS_PER_ROW = 128;
 
 export const ATTACHMENT_KEYS = {
@@ -28,7 +28,7 @@ export const ATTACHMENT_KEYS = {
   total: 'Z',
 } as const;
 
-/** The digest that a row of the shelf speaks of; `undefined` for the total. */
+/** The digest that a row of the shelf is about; `undefined` for the total. */
 export function digestInKey(key: string): string | undefined {
   return key === ATTACHMENT_KEYS.total ? undefined : key.slice(1, 1 + DIGEST_LENGTH);
 }
@@ -68,7 +68,7 @@ export function totalOf(rows: RowReader): ShelfTotal {
   return { attachments, bytes };
 }
 
-/** The attachment of a digest; `undefined` where the namespace has none. */
+/** The attachment of a digest; `undefined` if the namespace has none. */
 export function attachmentOf(rows: RowReader, digest: string): AttachmentRow | undefined {
   const value = rows.get(SHELF, ATTACHMENT_KEYS.attachment(digest));
   return value && unpackAttachment(value);
@@ -80,7 +80,7 @@ export function partDigests(rows: RowReader, digest: string): readonly string[] 
   return rows.scan(SHELF, { from, to: prefixEnd(from) }).flatMap(({ value }) => value as readonly string[]);
 }
 
-/** True where words of some conversation refer to the attachment. */
+/** True if words of any conversation refer to the attachment. */
 export function isUsed(rows: RowReader, digest: string): boolean {
   const from = ATTACHMENT_KEYS.usesOf(digest);
   return rows.scan(SHELF, { from, to: prefixEnd(from), limit: 1 }).length > 0;

@@ -47,7 +47,7 @@ function isAttachment(rows: RowReader, digest: string, row: AttachmentRow): bool
   return isWhole && sameJson(rows.get(SHELVES.attachments, ATTACHMENT_KEYS.attachment(digest)), packAttachment(row));
 }
 
-/** Conversations that a use names and that have no reference. */
+/** Conversations that a use names but that have no reference. */
 function strayUses(rows: RowReader, digest: string): readonly string[] {
   const from = ATTACHMENT_KEYS.usesOf(digest);
   const uses = rows.scan(SHELVES.attachments, { from, to: prefixEnd(from) });

@@ -19,7 +19,7 @@ export interface Run {
   readonly metadata?: Json | undefined;
   readonly startedAt: string;
   readonly endedAt: string | null;
-  /** Why it ended, where somebody said so. */
+  /** Why it ended, if somebody said so. */
   readonly reason?: { readonly code: string; readonly message: string } | undefined;
 }
 
@@ -42,12 +42,12 @@ export function readRun(tree: Tree, bodies: Bodies, runId: RunId): Run | undefin
   };
 }
 
-/** The run of an attempt, where it named one. */
+/** The run of an attempt, if it named one. */
 export function runOfAttempt(tree: Tree, attempt: AttemptId): RunId | undefined {
   return tree.rows.get(tree.head.conversationId, KEYS.attempt(attempt))?.[1] as RunId | undefined;
 }
 
-/** A step as it is recorded. */
+/** A recorded step. */
 export interface Step {
   readonly turnId: TurnId;
   readonly key: string;
@@ -55,13 +55,13 @@ export interface Step {
   readonly repeat: StepRepeat;
   /** How often it was started. */
   readonly starts: number;
-  /** Of the attempt that started it last; 0 where the turn was held by none. */
+  /** The token of the attempt that started it last; 0 if no attempt held the turn. */
   readonly token: number;
   readonly startedAt: string;
   readonly endedAt: string | null;
   readonly name?: string | undefined;
   readonly input?: Json | undefined;
-  /** Of a step that succeeded; absent where it gave none, or where `messageId` is it. */
+  /** The result of a step that succeeded; absent if it had none, or if `messageId` names it. */
   readonly result?: Json | undefined;
   readonly messageId?: MessageId | undefined;
   readonly failure?: { readonly code: string; readonly message: string } | undefined;

@@ -9,10 +9,10 @@ import type { Segment, Tree } from '../tree/path.ts';
 /** A turn of the tree. */
 export interface GraphTurn {
   readonly turnId: TurnId;
-  /** The conversation that owns it: another one where a fork inherits it. */
+  /** The conversation that owns it: another one if a fork inherits it. */
   readonly conversationId: ConversationId;
   readonly parentTurnId: TurnId | null;
-  /** The message within its parent that it stands under, where it was a rewind. */
+  /** The message within its parent that it stands under, if it was a rewind. */
   readonly parentMessageId: MessageId | null;
   /** From 1, among the turns under one parent. */
   readonly ordinal: number;
@@ -22,7 +22,7 @@ export interface GraphTurn {
   readonly position: number;
 }
 
-/** The turns that a conversation sees, inherited ones first, each after its parent; as of `version` where one is given. */
+/** The turns that a conversation sees, inherited ones first, each after its parent; as of `version` if one is given. */
 export function graphTurns(tree: Tree, version?: number): readonly GraphTurn[] {
   return [...inheritedTurns(tree), ...ownTurns(tree, version)];
 }

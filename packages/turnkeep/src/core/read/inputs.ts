@@ -9,7 +9,7 @@ import { scanPrefix } from '../tree/path.ts';
 import type { Tree } from '../tree/path.ts';
 import type { Bodies } from './bodies.ts';
 
-/** What a user said while a turn was at work. Once it does not wait any more its words are in the message it became. */
+/** What a user said while a turn was at work. Once it no longer waits, its words are in the message that it became. */
 export interface Input {
   readonly inputId: InputId;
   readonly status: InputRow['status'];

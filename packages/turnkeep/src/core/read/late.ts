@@ -5,13 +5,13 @@ import type { PlacedMessage } from '../tree/messages.ts';
 import { pathTo } from '../tree/path.ts';
 import type { Segment, Tree } from '../tree/path.ts';
 
-/** A message's place on a path: how many branches before the leaf's, and where in that one. */
+/** A message's place on a path: how many branches before that of the leaf, and where in that branch. */
 interface PathPlace {
   readonly fromLeaf: number;
   readonly message: PlacedMessage;
 }
 
-/** The results of a path up to and with a message that came after sequence `seen`, in the order they came. */
+/** The results of a path, up to and including a message, that came after sequence `seen`, in the order in which they came. */
 export function lateResults(tree: Tree, leaf: TurnId | null, upTo: MessageId, seen: number): readonly PlacedMessage[] {
   const segments = [...pathTo(tree, leaf)];
   const end = placeOf(segments, findMessage(tree, upTo));

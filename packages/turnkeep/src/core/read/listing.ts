@@ -38,7 +38,7 @@ export interface ConversationInfo {
   readonly state: 'idle' | 'busy';
   readonly openOperation: string | null;
   /**
-   * Messages of all branches above what the reader has read (`update({ readThrough })`), the reader's own included; 0 where no
+   * Messages of all branches above what the reader has read (`update({ readThrough })`), the reader's own included; 0 if no
    * reader was named.
    */
   readonly unread: number;

@@ -27,7 +27,7 @@ export interface Memory {
   readonly updatedAt: string;
 }
 
-/** A memory as it is, or as a revision of it was; `undefined` where there is none, or it is forgotten. */
+/** A memory as it is, or as one of its revisions was; `undefined` if there is none or it is forgotten. */
 export function readMemory(bodies: Bodies, memoryId: MemoryId, revision?: number): Memory | undefined {
   const value = bodies.rows.get(SHELVES.memories, KEYS.memory(memoryId));
   if (!value) return undefined;
@@ -40,7 +40,7 @@ export function readMemory(bodies: Bodies, memoryId: MemoryId, revision?: number
   return memoryOf(bodies, memoryId, { ...row, revision, ref, updatedAt });
 }
 
-/** A memory of a namespace by its row: where its words are, and no words. */
+/** A memory of a namespace by its row: the place of its words, without the words. */
 export interface HeldMemory {
   readonly memoryId: MemoryId;
   readonly row: MemoryRow;

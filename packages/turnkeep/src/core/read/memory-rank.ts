@@ -1,10 +1,10 @@
 import { fold } from '../fold.ts';
 
-/** How often a term counts again, and how much a long text is held against it: the usual values of BM25. */
+/** How much repeats of a term count, and how much a long text counts against itself: the usual values of BM25. */
 const SATURATION = 1.2;
 const LENGTH_WEIGHT = 0.75;
 
-// Words of these scripts are not told apart by spaces: their terms are pairs of characters.
+// These scripts do not separate words by spaces: their terms are pairs of characters.
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\p{Script=Tibetan}]+/u;
 const RUNS = new RegExp(
@@ -14,7 +14,7 @@ const RUNS = new RegExp(
 
 /**
  * The terms of a text, in any script: words between spaces and signs, pairs of characters where a script has no spaces
- * (and each character alone), emoji and symbols one by one. Case is folded, and nothing else is changed.
+ * (and each character alone), emoji and symbols one by one. Case is folded; nothing else is changed.
  */
 export function termsOf(text: string): readonly string[] {
   return (fold(text).match(RUNS) ?? []).flatMap((run) => (UNSPACED.test(run) ? pairsOf(run) : [run]));
@@ -25,7 +25,7 @@ function pairsOf(run: string): readonly string[] {
   return [...characters, ...characters.slice(1).map((next, at) => `${characters[at]}${next}`)];
 }
 
-/** What of a text its rank is made of. */
+/** What the rank of a text is computed from. */
 export interface TermCounts {
   readonly counts: ReadonlyMap<string, number>;
   /** All terms of the text, repeats included. */
@@ -39,7 +39,7 @@ export function countTerms(text: string): TermCounts {
   return { counts, length: terms.length };
 }
 
-/** How well each text answers a query, by BM25: 0 where it has none of the query's terms. In the order of the texts. */
+/** How well each text answers a query, by BM25: 0 if it has none of the query's terms. In the order of the texts. */
 export function scoresOf(documents: readonly TermCounts[], query: string): readonly number[] {
   const asked = [...new Set(termsOf(query))];
   const average = documents.reduce((sum, { length }) => sum + length, 0) / Math.max(1, documents.length);
@@ -55,7 +55,7 @@ export function scoresOf(documents: readonly TermCounts[], query: string): reado
   });
 }
 
-/** A term that few texts have says more. Never below 0. */
+/** A term that few texts have weighs more. Never below 0. */
 function weightOf(documents: readonly TermCounts[], term: string): number {
   const having = documents.filter(({ counts }) => counts.has(term)).length;
   return Math.log(1 + (documents.length - having + 0.5) / (having + 0.5));

@@ -11,7 +11,7 @@ import type { Bodies } from './bodies.ts';
 /** A message as it is read: what was said, and where it stands. */
 export interface Message extends MessageContent {
   readonly messageId: MessageId;
-  /** The conversation that it was appended to: another one where a fork inherits it. */
+  /** The conversation that it was appended to: another one if a fork inherits it. */
   readonly conversationId: ConversationId;
   readonly turnId: TurnId | null;
   /** Its place in its conversation, in commit order. */
@@ -19,16 +19,16 @@ export interface Message extends MessageContent {
   /** ISO 8601 in UTC, the store's clock. */
   readonly committedAt: string;
   readonly tier: Tier;
-  /** Set where the words were removed; `parts` then holds the replacement's, or none. */
+  /** Set if the words were removed; `parts` then holds the replacement's, or none. */
   readonly redaction?: { readonly reason: string; readonly at: string } | undefined;
-  /** Set where the words are damaged and the reader asked to be shown so; `parts` is then empty. */
+  /** Set if the words are damaged and the reader asked to see that; `parts` is then empty. */
   readonly damage?: { readonly place: string; readonly reason: string } | undefined;
 }
 
 /** What a reading does with a message whose words are damaged: fail with `corrupt`, or show its place and the damage. */
 export type DamagedMessages = 'refuse' | 'mark';
 
-/** The message with its words; throws `corrupt` where they are damaged. */
+/** The message with its words; throws `corrupt` if they are damaged. */
 export function readMessage(tree: Tree, bodies: Bodies, placed: PlacedMessage): Message {
   const { row } = placed;
   const body = bodies.body(row.ref) as MessageContent | undefined;
@@ -51,7 +51,7 @@ function redacted(bodies: Bodies, placed: PlacedMessage): Pick<Message, 'role' |
   return { role: redaction?.role ?? 'user', parts, redaction: { reason: redaction?.reason ?? 'erased', at } };
 }
 
-/** The message, or its place with the damage where the reader asked for that. */
+/** The message; if it is damaged and the reader asked for that, its place with the damage. */
 export function readMessageOr(damaged: DamagedMessages, tree: Tree, bodies: Bodies, placed: PlacedMessage): Message {
   try {
     return readMessage(tree, bodies, placed);
@@ -93,7 +93,7 @@ export function lookUpMessage(tree: Tree, bodies: Bodies, messageId: MessageId):
   }
 }
 
-/** What a look-up answers that met damage before it came to a message; any other error is thrown again. */
+/** The answer of a look-up that met damage before it reached a message; any other error is thrown again. */
 export function lookUpOfDamage(error: unknown): MessageLookup {
   if (!isTurnkeepError(error, 'corrupt')) throw error;
   return { status: 'source_corrupt', ...error.details };

@@ -23,11 +23,11 @@ export interface PageCursor extends PagePin {
 }
 
 export interface PageOptions {
-  /** Absent: the active leaf. The cursor says it where there is one. */
+  /** Absent: the active leaf. A cursor overrides it. */
   readonly leaf?: TurnId | null | undefined;
   readonly after?: PageCursor | undefined;
   readonly limit: number;
-  /** Own messages of later versions are left out: the conversation as it was. The cursor says it where there is one. */
+  /** Own messages of later versions are left out: the conversation as it was. A cursor overrides it. */
   readonly atVersion?: number | undefined;
 }
 

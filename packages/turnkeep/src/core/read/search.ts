@@ -20,11 +20,11 @@ import type { Tier } from '../log.ts';
 /** A place where a text was found: a message, or a conversation's title. */
 export interface SearchHit {
   readonly conversationId: ConversationId;
-  /** Absent where a title matched. */
+  /** Absent if a title matched. */
   readonly messageId?: MessageId | undefined;
   readonly turnId?: TurnId | null | undefined;
   readonly sequence?: number | undefined;
-  /** A piece of the text around the match, and where the match stands in it, in UTF-16 units. */
+  /** A piece of the text around the match, and the place of the match in it, in UTF-16 units. */
   readonly snippet: string;
   readonly matchStart: number;
   readonly matchLength: number;
@@ -40,13 +40,13 @@ export type SearchScope =
 /** What was found in one record of a commit. */
 export interface RecordHits {
   readonly record: number;
-  /** Where the words of the record stand; none where they do not match. */
+  /** The places that show the record's words; empty if they do not match. */
   readonly hits: readonly SearchHit[];
   /** Why the record could not be searched. */
   readonly damage?: SearchDamage | undefined;
 }
 
-/** Words that no search can look into, since they are not what was written; `verify` says more. */
+/** Words that no search can look into, since they are not as they were written; `verify` says more. */
 export interface SearchDamage {
   readonly conversationId: ConversationId;
   readonly version: number;
@@ -108,7 +108,7 @@ function isScopeOf(scope: SearchScope, owner: ConversationId): boolean {
   return scope.kind === 'namespace' || scope.tree.head.conversationId === owner;
 }
 
-/** A title counts while it is the newest: the record is the one that the head points to. */
+/** A title counts only while it is the newest: its record is the one that the head points to. */
 function titleOwner(
   bodies: Bodies,
   owner: ConversationId,
@@ -125,7 +125,7 @@ interface SeenMessage {
   readonly message: PlacedMessage;
 }
 
-/** The messages that show a record's words, to those that the scope asks for. */
+/** The messages within the scope that show a record's words. */
 function messagesOf(
   bodies: Bodies,
   owner: ConversationId,
@@ -150,7 +150,7 @@ function sameMessage(left: PlacedMessage | undefined, right: PlacedMessage): boo
   return left?.owner === right.owner && left.sequence === right.sequence;
 }
 
-/** Who reads a message of the namespace: its owner, or a living fork where the owner was erased. */
+/** Who reads a message of the namespace: its owner, or a living fork if the owner was erased. */
 function readerOf(rows: RowReader, message: PlacedMessage): SeenMessage | undefined {
   const head = rows.head(message.owner);
   if (head && head.erasedAt === null) return { reader: { rows, head }, message };
@@ -162,7 +162,7 @@ function readerOf(rows: RowReader, message: PlacedMessage): SeenMessage | undefi
   return undefined;
 }
 
-/** The messages that show a record's words; those of a redaction's replacement stand for the words that it took away. */
+/** The messages that show a record's words; a redaction's replacement is shown by the message whose words it replaced. */
 function holders(
   bodies: Bodies,
   owner: ConversationId,
@@ -177,7 +177,7 @@ function holders(
   return showing(bodies, redacted?.row.ref ?? ref, scope);
 }
 
-/** Of an erased conversation: the record whose words this one replaces. */
+/** In an erased conversation: the record whose words this one replaces. */
 function replacedBy(rows: RowReader, ref: RecordRef): RecordRef | undefined {
   const messages = scanPrefix(rows, ref.owner, TABLES.messages).map((row) => placed(ref.owner, row.key, row.value));
   const found = messages.find(({ row }) => {
@@ -206,14 +206,14 @@ function messageOf(rows: RowReader, owner: ConversationId, event: ChangeEvent): 
   return head && messageId !== undefined ? findMessage({ rows, head }, messageId) : undefined;
 }
 
-/** Of an erased conversation: the rows that a fork still sees tell which of them show the record. */
+/** In an erased conversation, the rows that a fork still sees tell which messages show the record. */
 function bringers(rows: RowReader, ref: RecordRef): readonly PlacedMessage[] {
   return scanPrefix(rows, ref.owner, TABLES.messages)
     .map((row) => placed(ref.owner, row.key, row.value))
     .filter((message) => isSame(message.row.ref, ref) && !isSharer(message));
 }
 
-/** The messages of the scope that show an earlier message's prompt; of any prompt where none is named. */
+/** The messages of the scope that show an earlier message's prompt; of any prompt if none is named. */
 function sharers(rows: RowReader, ref: RecordRef, promptId: string, scope: SearchScope): readonly PlacedMessage[] {
   const near = scope.kind === 'namespace' ? family(rows, ref.owner) : lineage(rows, scope.tree);
   const prefix = promptId === '' ? TABLES.promptUses : KEYS.promptUsesOf(promptId);
@@ -232,7 +232,7 @@ function messageOfUse(rows: RowReader, conversation: ConversationId, use: Row): 
   return value ? [placed(conversation, key, value)] : [];
 }
 
-/** True where another message brought the words. */
+/** True if another message brought the words. */
 function isSharer(message: PlacedMessage): boolean {
   return message.row.ref.version !== message.row.stamp.version || message.row.ref.owner !== message.owner;
 }

@@ -15,11 +15,11 @@ export interface WorkingState {
   readonly nextStep: string | null;
   readonly blockers: readonly string[];
   readonly plan: readonly Json[];
-  /** Counts the updates that led here; 0 where there was none. */
+  /** Counts the updates that led here; 0 if there was none. */
   readonly stateVersion: number;
 }
 
-/** The working state of a path. It never fails for want of one: an empty state is a state. */
+/** The working state of a path. It never fails because there is none: an empty state is a state. */
 export function readState(tree: Tree, bodies: Bodies, path: PathOf, at: AtVersion = {}): WorkingState {
   const entry = entryOn(tree, path(), ENTRIES.state, at);
   const body = (entry && bodies.body(unpackRef(entry.value[0], entry.owner))) ?? {};
@@ -65,7 +65,7 @@ export interface Summary {
   readonly summaryId: SummaryId;
   /** The last message that it covers. */
   readonly upTo: MessageId;
-  /** The highest sequence that it saw: what came late into its prefix is above. */
+  /** The highest sequence that it saw; anything that came late into its prefix is above. */
   readonly seen: number;
   readonly text: string;
   readonly metadata?: Json | undefined;

@@ -15,7 +15,7 @@ export interface TailOptions {
   readonly lastSequence: number;
   /** The oldest message that was read before; absent: from the leaf on. */
   readonly before?: PlacedMessage | undefined;
-  /** The most messages to answer. */
+  /** The most messages to return. */
   readonly limit: number;
 }
 

@@ -16,7 +16,7 @@ export interface Operation {
   readonly status: OperationRow['status'];
   readonly openedAt: string;
   readonly resolvedAt: string | null;
-  /** Why it failed, where somebody said so. */
+  /** Why it failed, if somebody said so. */
   readonly failure?: { readonly code: string; readonly message: string } | undefined;
 }
 
@@ -81,7 +81,7 @@ export function readSiblings(tree: Tree, turnId: TurnId): readonly Sibling[] {
   return all.map(({ turnId: id, ordinal, why, state }) => ({ turnId: id, ordinal, why, state }));
 }
 
-/** A conversation's head as it was after a version; `invalid_value` where it has none of that number. */
+/** A conversation's head as it was after a version; `invalid_value` if it has no such version. */
 export function headAtVersion(
   tree: Tree,
   bodies: Bodies,

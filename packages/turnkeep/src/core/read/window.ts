@@ -19,7 +19,7 @@ export interface WindowCursor {
 }
 
 export interface WindowOptions {
-  /** The most messages to answer. */
+  /** The most messages to return. */
   readonly count: number;
   /** Absent: the active leaf. */
   readonly leaf?: TurnId | null | undefined;
@@ -29,13 +29,13 @@ export interface WindowOptions {
 export interface PlacedWindow {
   /** Oldest first. */
   readonly messages: readonly PlacedMessage[];
-  /** What to hand in for the messages before these; `null` at the path's start. */
+  /** Pass it in for the messages before these; `null` at the path's start. */
   readonly before: WindowCursor | null;
 }
 
 /**
  * The last messages of a path, never between a tool call and its results. Its cost follows `count`, not the length of
- * the path, its depth or the number of branches. `group_too_large` where not even one group fits.
+ * the path, its depth or the number of branches. `group_too_large` if not even one group fits.
  */
 export function placedWindow(tree: Tree, options: WindowOptions): PlacedWindow {
   const { count } = options;
@@ -63,7 +63,7 @@ export function placedWindow(tree: Tree, options: WindowOptions): PlacedWindow {
 /** A message on its way into a window: whether a group is open before it. */
 interface Step {
   readonly message: PlacedMessage;
-  /** Calls after this message that an earlier message of the turn makes. */
+  /** Calls that earlier messages of the turn make and that are still open after this message. */
   readonly open: number;
 }
 
@@ -75,7 +75,7 @@ function collect(steps: Iterable<Step>, count: number): readonly PlacedMessage[]
     if (taken.length >= count && whole > 0) break;
     taken.push(message);
     if (open === 0 && taken.length <= count) whole = taken.length;
-    // How large a group is that does not fit is told as far as it is worth reading.
+    // The size of a group that does not fit is reported as far as it is worth reading.
     else if (open === 0 || taken.length >= count + GROUP_CHECK) break;
   }
   if (whole === 0 && taken.length > 0) throw new TurnkeepError('group_too_large', { count: taken.length });
@@ -130,8 +130,8 @@ function startOf(tree: Tree, leaf: TurnId | null, seen: Seen, messageId: Message
 }
 
 /**
- * True where a result at or after the message answers a call before it. A cursor of our own never stands there; one that
- * was made by hand is checked within GROUP_CHECK messages to each side, so that paging does not follow a turn's length.
+ * True if a result at or after the message answers a call before it. Our own cursors never point there; one made by hand
+ * is checked within GROUP_CHECK messages to each side, so that the cost of paging does not follow a turn's length.
  */
 function isInsideGroup(tree: Tree, segment: Segment, message: PlacedMessage, seen: Seen): boolean {
   const { position, sequence } = message;

@@ -15,7 +15,7 @@ import type { Tree } from '../tree/path.ts';
 import { ownCallsAt } from '../tree/calls.ts';
 import type { LeftRows } from './left-rows.ts';
 
-/** Where a message is to stand, in one of this conversation's own branches. */
+/** Where a message will stand, in one of this conversation's own branches. */
 export interface Target {
   readonly branch: number;
   readonly position: number;
@@ -32,10 +32,10 @@ export interface PlacedWords {
   readonly ref: RecordRef;
   readonly calls: readonly string[];
   readonly answers: readonly string[];
-  /** Those of its calls whose result it holds itself. */
+  /** Those of its calls whose result is in the same message. */
   readonly answered?: readonly string[] | undefined;
   readonly taskId?: TaskId | undefined;
-  /** True for bookkeeping that no list shows as what was said last. */
+  /** True for bookkeeping that no list shows as the last message. */
   readonly background?: boolean | undefined;
 }
 
@@ -58,7 +58,7 @@ export function placeMessage(draft: Draft, target: Target, words: PlacedWords): 
   return sequence;
 }
 
-/** The record of the message that an event names: `saidBefore` of what says a message. */
+/** The record of the message that an event names: the `saidBefore` of kinds that bring a message. */
 export function wordsOfMessage(tree: Tree, event: ChangeEvent): RecordRef | undefined {
   const messageId = fieldOf(event, 'messageId');
   return messageId === undefined ? undefined : findMessage(tree, messageId)?.row.ref;
@@ -91,7 +91,7 @@ function writeRows(draft: Draft, target: Target, words: PlacedWords, sequence: n
   if (words.taskId !== undefined) draft.put(KEYS.taskMessage(words.taskId, sequence), [branch, position]);
 }
 
-/** What a message leaves, wherever it came from. */
+/** The rows that a message leaves, whatever kind of change brought it. */
 export function leavesMessage(left: LeftRows, messageId: MessageId, sequence: number, late?: boolean): void {
   const what = `the id of message ${messageId}`;
   const place = left.here(KEYS.messageId(messageId), what, ([, , at]) => at === sequence);

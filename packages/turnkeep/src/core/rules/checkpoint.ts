@@ -93,7 +93,7 @@ export const checkpointCreate: Rule<'checkpoint.create'> = {
   leaves: leavesRevision,
 };
 
-/** From exactly the revision that was read to the next one. */
+/** Advances from exactly the revision that was read to the next one. */
 export const checkpointAdvance: Rule<'checkpoint.advance'> = {
   shape: z.strictObject({ kind: z.literal('checkpoint.advance'), checkpointId: id, from: count, ...revisionShape }),
   records: (change) => 1 + Object.keys(change.payload).length,
@@ -173,7 +173,7 @@ export const checkpointWrite: Rule<'checkpoint.write'> = {
     if (!draft.get(KEYS.checkpoint(checkpointId, revision))) throw new TurnkeepError('no_checkpoint', { checkpointId });
     const record = draft.addRecord({ channel, value: change.value }, path);
     const key = keyOfWrite(change);
-    draft.get(key); // so that what it replaces is taken off
+    draft.get(key); // so that the row that it replaces is subtracted from the sum
     draft.put(key, [draft.version, record, taskPath, task, index]);
     return { kind, checkpointId, revision, task, index, record };
   },

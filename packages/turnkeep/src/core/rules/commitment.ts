@@ -13,8 +13,8 @@ import type { Rule } from './rule.ts';
 const PREFIXES = ['constraint', 'decision'] as const;
 
 /**
- * The kind of a commitment: as given, trimmed and lower-cased; else by a content that starts with `constraint:` or
- * `decision:`; else none.
+ * The kind of a commitment: the given one, trimmed and lower-cased; else the one that its content starts with
+ * (`constraint:` or `decision:`); else none.
  */
 export function commitmentType(given: string | undefined, content: string): string | undefined {
   const named = given?.trim().toLowerCase();
@@ -52,7 +52,7 @@ export const commitmentAdd: Rule<'commitment.add'> = {
   leaves: untold,
 };
 
-// No text is blank by its symbols alone: what is only white space would fit every commitment.
+// Blank text is refused: it would match every commitment.
 const selector: z.ZodType<CommitmentSelector> = z.union(
   [z.strictObject({ commitmentId: id }), z.strictObject({ matching: meaningfulText })],
   'expected { commitmentId } or { matching }',

@@ -25,7 +25,7 @@ export const fieldShapes: {
   busyScope: z.enum(['conversation', 'path']).optional(),
 };
 
-/** Creates the conversation with its list fields; `conversation_exists` where it has a commit. */
+/** Creates the conversation with its list fields; `conversation_exists` if it has a commit. */
 export const conversationCreate: Rule<'conversation.create'> = {
   shape: z.strictObject({
     kind: z.literal('conversation.create'),
@@ -71,7 +71,7 @@ function readTo(draft: Draft, reader: string, sequence: number, path: string): v
   if (sequence > before) draft.put(key, [sequence]);
 }
 
-/** Writes the merged list fields as one record, if any is given; answers its index. */
+/** Writes the merged list fields as one record, if any is given; returns its index. */
 export function writeFields(
   draft: Draft,
   fields: ConversationFields,

@@ -56,7 +56,7 @@ export function assertNotErased(head: Head): void {
   throw new TurnkeepError('erased', { conversationId: head.conversationId, erasedAt });
 }
 
-/** What a conversation hangs on knows of it, until it is erased. */
+/** Looks for the row in the conversation above that names this one; an erased one need not have it. */
 export function leavesChild(left: LeftRows, above: ConversationId, key: string, said: Json): void {
   left.elsewhere(`that it hangs on conversation ${above}`, (rows) => {
     const head = rows.head(above);
@@ -112,7 +112,7 @@ function cutOfForkedFork(source: Tree, found: InheritedMessage): Cut {
   return source.head.rootEntries > 0 ? cutAtTail(source) : linkToGrandparent(source, segments);
 }
 
-/** True where no message stands in the tails between the message's turn and the whole cut after it. */
+/** True if no message stands in the tails between the message's turn and the whole cut after it. */
 function isExtension(tree: Tree, segments: readonly Segment[], from: number, whole: WholeCut): boolean {
   const end = whole.tail ? segments.length : indexOfCut(segments, whole.cut);
   for (let at = from + 1; at <= end; at++) {

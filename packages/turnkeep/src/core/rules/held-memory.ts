@@ -8,8 +8,8 @@ import { SHELVES } from '../shelf.ts';
 
 /**
  * A memory stands on a shelf of its namespace: where its newest words are, where the words of each revision are, and what
- * it was made of. It goes with any words that it was made of and with any conversation that it was made in: what it says
- * may say them again.
+ * it was made of. It goes with any words that it was made of and with any conversation that it was made in, since it may
+ * repeat them.
  */
 const SHELF = SHELVES.memories;
 
@@ -30,7 +30,7 @@ export function heldMemories(draft: Draft): number {
   return memoryCounts(draft).held;
 }
 
-/** Counts a memory that is made; answers its ordinal. */
+/** Counts a new memory and returns its ordinal. */
 export function countMade(draft: Draft): number {
   const { held, made } = memoryCounts(draft);
   draft.putElsewhere(SHELF, TABLES.memoryCount, [held + 1, made + 1]);
@@ -42,14 +42,14 @@ function countForgotten(draft: Draft): void {
   draft.putElsewhere(SHELF, TABLES.memoryCount, [held - 1, made]);
 }
 
-/** Those that are held, and those that ever were made. */
+/** The number of memories held, and of those ever made. */
 function memoryCounts(draft: Draft): { readonly held: number; readonly made: number } {
   const counts = draft.rows.head(SHELF) && draft.rows.get(SHELF, TABLES.memoryCount);
   const [held, made] = (counts ?? [0, 0]) as readonly [number, number];
   return { held, made };
 }
 
-/** Keeps where the words of a revision are, and what they were made of. */
+/** Notes where the words of a revision are, and what they were made of. */
 export function noteOrigin(
   draft: Draft,
   memoryId: MemoryId,
@@ -71,7 +71,7 @@ export function forgetMadeOf(draft: Draft, origin: Origin, reason: string): void
     forget(draft, afterSeparator(key), reason);
 }
 
-/** Takes the words of every revision away; only that there was a memory of this id stays. */
+/** Removes the words of every revision; only the fact that there was a memory of this id stays. */
 export function forget(draft: Draft, memoryId: MemoryId, reason: string): void {
   const row = memoryRow(draft, memoryId);
   if (!row || row.status === 'forgotten') return;

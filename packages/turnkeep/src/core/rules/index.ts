@@ -66,7 +66,7 @@ export const RULES: { readonly [Kind in ChangeKind]: Rule<Kind> } = {
   'memory.upsert': memoryUpsert,
 };
 
-/** The rule of a kind. Asked for the kind of any change it is typed for all of them: it only ever meets its own. */
+/** The rule of a kind. Given the kind of any change it is typed for all kinds, but it only ever gets changes of its own. */
 export function ruleFor<Kind extends ChangeKind>(kind: Kind): Rule<Kind> {
   return RULES[kind];
 }

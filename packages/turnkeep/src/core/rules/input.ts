@@ -17,7 +17,7 @@ import { leavesStarted, newPrompt, startTurn } from './submit.ts';
 import { isTerminal } from './turn-states.ts';
 import { edit, enqueue, inputRow, inputWords, settle, waitingInput, waitingInputs } from './waiting-input.ts';
 
-/** Leaves an input that waits, or gives one that waits other words. */
+/** Adds a waiting input, or gives a waiting one other words. */
 export const inputEnqueue: Rule<'input.enqueue'> = {
   shape: z
     .strictObject({
@@ -82,7 +82,7 @@ export const inputDeliver: Rule<'input.deliver'> = {
   saidBefore: wordsOfMessage,
 };
 
-/** The input that waits longest; of those that steer, where a turn at work asks. */
+/** The input that has waited longest; among the steering ones if a turn at work asks. */
 function oldest(draft: Draft, steering: boolean): InputId {
   const waiting = waitingInputs(draft, steering ? LIMITS.waitingInputs : 1);
   const found = waiting.find((inputId) => !steering || inputRow(draft, inputId)?.mode === 'steering');

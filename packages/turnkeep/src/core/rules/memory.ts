@@ -65,7 +65,7 @@ export const memoryUpsert: Rule<'memory.upsert'> = {
   },
 };
 
-/** An id stands for one memory, also once that is forgotten. */
+/** An id stands for one memory, even after that is forgotten. */
 function create(
   draft: Draft,
   memoryId: MemoryId,

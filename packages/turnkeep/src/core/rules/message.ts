@@ -61,7 +61,7 @@ export const messageAppend: Rule<'message.append'> = {
     return eventOf(messageId as MessageId, target, sequence, record);
   },
   leaves(left, event) {
-    // The same message may be one that a fork inherits.
+    // A message that was there already may be an inherited one.
     if (!('noop' in event)) leavesMessage(left, event.messageId, event.sequence, event.late);
   },
   saidBefore: wordsOfMessage,
@@ -72,7 +72,7 @@ function contentOf({ message }: MessageAppend): JsonObject {
   return content as unknown as JsonObject;
 }
 
-/** A turn that has ended takes results of its calls, and no new calls that nobody waits for. */
+/** A turn that has ended takes results of its calls, but no new calls, which nobody would wait for. */
 function refuseCallsInPast({ turnId, turn }: Target): never {
   if (!turn) throw new TurnkeepError('no_turn', { turnId });
   throw new TurnkeepError('turn_terminal', { turnId: turn.turnId, state: turn.state });
@@ -112,7 +112,7 @@ function targetAtRoot(draft: Draft): Target {
   return { branch: 0, position: 0, turnId: null, late: false };
 }
 
-/** A turn that `turn.record` makes is complete, and yet open until its commit goes on to something else. */
+/** A turn made by `turn.record` is complete, and yet open until its commit goes on to something else. */
 function hasEnded(draft: Draft, turn: OwnTurn): boolean {
   return isTerminal(turn.row.state) && draft.recording !== turn.row.turnId;
 }
@@ -167,7 +167,7 @@ function openLeafFor(draft: Draft, callId: string): Target {
   return { branch: turn.branch, position: turn.position, turnId: leaf, turn: turn.row, late: false };
 }
 
-/** Whose words a message shows, and the record of those that it shows now: its own, or what replaced them. */
+/** The role of a message's words, and the record that it shows now: its own, or the replacement. */
 function wordsOf(draft: Draft, { row }: PlacedMessage): { readonly role: Role; readonly shown: RecordRef | undefined } {
   const words = draft.body(row.ref) as MessageContent | undefined;
   if (words) return { role: words.role, shown: row.ref };
@@ -177,7 +177,7 @@ function wordsOf(draft: Draft, { row }: PlacedMessage): { readonly role: Role; r
   return { role: redaction?.role ?? 'user', shown };
 }
 
-/** What was recorded of a tool call says its input and its result again: its step, the interrupt that asked for it. */
+/** Also redacts what repeats a tool call's input and result: its step, and the interrupt that asked about it. */
 function redactSteps(draft: Draft, message: PlacedMessage, redaction: Redaction): void {
   const { owner, branch, position } = message;
   const turn = turnAt(draft.rows, owner, branch, position);
@@ -203,7 +203,7 @@ function redactAll(
   for (const ref of refs) if (ref) draft.redact({ owner, ...ref }, redaction);
 }
 
-/** Takes a message's words away wherever they are shared. */
+/** Removes a message's words wherever they are shared. */
 export const messageRedact: Rule<'message.redact'> = {
   shape: z.strictObject({
     kind: z.literal('message.redact'),
@@ -221,7 +221,7 @@ export const messageRedact: Rule<'message.redact'> = {
     const redaction = { reason, at: draft.envelope.now, role };
     redactSteps(draft, message, redaction);
     forgetMadeOf(draft, { conversation: message.owner, messageId }, reason);
-    // What stood in the place of words that are gone goes too.
+    // An earlier replacement goes too.
     if (shown && shown !== message.row.ref) draft.redact(shown, redaction);
     if (!change.replacement) {
       draft.redact(message.row.ref, redaction);

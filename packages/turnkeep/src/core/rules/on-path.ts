@@ -64,7 +64,7 @@ function leafTurn(draft: Draft): OwnTurn | undefined {
   return leaf === null ? undefined : ownTurn(draft.tree, leaf);
 }
 
-/** A turn that has not started sees what its ancestors go on to write: what it wrote before would stand below that. */
+/** A turn that has not started still sees what its ancestors write; entries that it made before would stand below those. */
 function assertMakesEntries(draft: Draft, { turnId, state }: TurnRow): void {
   const over = isTerminal(state) && turnId !== draft.head.leaf;
   if (!hasStarted(state) || over) throw new TurnkeepError('turn_not_running', { turnId, state });

@@ -14,8 +14,8 @@ import { advance } from './turn.ts';
 import { hasStarted, isTerminal } from './turn-states.ts';
 
 /**
- * Ends an operation, once: `open → succeeded | failed`. Its turn moves with it: to `running` where it has not started, to
- * `failed` where it has not ended. A later writer is told and changes nothing.
+ * Ends an operation, once: `open → succeeded | failed`. Its turn moves with it: to `running` if it has not started, to
+ * `failed` if it has not ended. A later writer is refused and changes nothing.
  */
 export const operationResolve: Rule<'operation.resolve'> = {
   shape: z.strictObject({
@@ -62,8 +62,8 @@ function close(draft: Draft, operationId: string, status: 'succeeded' | 'failed'
 }
 
 /**
- * After a commit's changes: an operation whose turn runs has succeeded, one whose turn ended without running has failed,
- * though nobody said so. No operation outlives its question.
+ * After a commit's changes, an operation whose turn runs has succeeded, and one whose turn ended without running has failed,
+ * even if nobody said so. No operation outlives its question.
  */
 export function settleOpenOperation(draft: Draft): void {
   const { openOperation } = draft.head;

@@ -13,7 +13,7 @@ import type { LeftRows } from './left-rows.ts';
 import { one } from './rule.ts';
 import type { Rule } from './rule.ts';
 
-/** The run, where it exists and has not ended. */
+/** A run that has not ended; `no_run` or `run_ended` otherwise. */
 export function openRun(draft: Draft, runId: RunId): RunRow {
   const value = draft.get(KEYS.run(runId));
   if (!value) throw new TurnkeepError('no_run', { runId });

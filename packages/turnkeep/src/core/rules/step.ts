@@ -17,8 +17,8 @@ import { assertCalledIn, turnAtWork } from './turn-at-work.ts';
 
 /**
  * The life of a step: `started → succeeded | failed` by the attempt that does it, or settled by a later one, which may
- * also say `retry`. A step is started again from `retry`; from `started` and `failed` only where it is safe to repeat; from
- * `succeeded` never.
+ * also say `retry`. A step can be started again from `retry`, from `started` and `failed` only if it is safe to repeat, and
+ * never from `succeeded`.
  */
 
 const succeeded = z.strictObject({
@@ -34,13 +34,13 @@ const outcome: z.ZodType<StepOutcome> = z
     'result or messageId, not both',
   );
 
-/** The word on a step that nobody saw end. */
+/** How a step that nobody saw end is settled. */
 export const settled: z.ZodType<StepSettle['outcome']> = z.union([
   outcome,
   z.strictObject({ status: z.literal('retry') }),
 ]);
 
-/** The token of the attempt that holds a turn; 0 where none does. */
+/** The token of the attempt that holds a turn; 0 if none does. */
 function tokenOf(turn: OwnTurn): number {
   return turn.row.attempt?.token ?? 0;
 }
@@ -94,7 +94,7 @@ function assertMayRestart(turnId: TurnId, key: string, { status, repeat }: StepR
   throw new TurnkeepError('step_ended', { turnId, key, status });
 }
 
-/** The record of the first start: whoever does it again does the same. */
+/** The record of the first start: doing the step again must have the same name and input. */
 function sameStart(draft: Draft, turnId: TurnId, key: string, known: StepRow, words: JsonObject): LocalRef {
   const ref = { owner: draft.conversationId, ...known.start };
   const said = draft.body(ref);
@@ -110,7 +110,7 @@ export const stepFinish: Rule<'step.finish'> = {
     const { kind, turnId, key } = change;
     const turn = turnAtWork(draft, turnId, path);
     const known = startedStep(draft, turnId, key);
-    // What an earlier attempt began may have been done and may not: that is for `step.settle` to say.
+    // What an earlier attempt began may or may not have been done: `step.settle` must say.
     if (known.token !== tokenOf(turn)) throw new TurnkeepError('ambiguous', { turnId, keys: [key] });
     return { kind, turnId, key, ...end(draft, turn, key, known, change.outcome, path) };
   },

@@ -82,7 +82,7 @@ export function* ancestorsOf(
   }
 }
 
-/** What begins something, or brings it to its end: none of it after the turn above was cancelled or has failed. */
+/** True for a change that begins or completes something: refused after the turn above was cancelled or has failed. */
 export function isWork(change: Change): boolean {
   switch (change.kind) {
     case 'turn.submit':
@@ -109,7 +109,7 @@ function assertAbove(draft: Draft, start: Pick<Head, 'parent'>): void {
   if (ended) throw new TurnkeepError('parent_ended', ended);
 }
 
-/** The nearest turn above a sub-agent's conversation that was cancelled or has failed; `undefined` where it may work. */
+/** The nearest turn above a sub-agent's conversation that was cancelled or has failed; `undefined` if it may work. */
 export function endAbove(rows: RowReader, start: Pick<Head, 'parent'>): ErrorDetails['parent_ended'] | undefined {
   for (const { conversationId, turnId, head } of ancestorsOf({ rows }, start)) {
     const state = ownTurn({ rows, head }, turnId)?.row.state ?? 'cancelled';
@@ -131,7 +131,7 @@ export function eraseSubAgents(draft: Draft, conversationId: ConversationId): vo
   }
 }
 
-/** What an erasure takes out of a head at once. */
+/** The fields that an erasure clears in a head at once. */
 export const ERASED = {
   leaf: null,
   busy: [],

@@ -23,9 +23,9 @@ import { addTurn, advance, assertFree, assertParentExpected, leavesTurn, parent 
 import { isTerminal } from './turn-states.ts';
 import { enqueue, inputRow, inputWords, promptBody, waitingInputs } from './waiting-input.ts';
 
-/** What a prompt brings along: of one that is used again it is there already. */
+/** What comes with a new prompt; a reused one already has it. */
 const OF_A_NEW_PROMPT = ['promptId', 'author', 'metadata', 'occurredAt', 'input'] as const;
-/** What an input that waits cannot have: it goes on from wherever the leaf will be. */
+/** What a waiting input cannot name: it continues from wherever the leaf will be. */
 const NOT_OF_AN_INPUT = ['parent', 'samePromptAs', 'taskId'] as const;
 
 /** The prompt of a new turn: which one, where its words are, and whether an earlier turn had it. */
@@ -115,7 +115,7 @@ function mustWait(draft: Draft): boolean {
   return atWork || waitingInputs(draft, 1).length > 0;
 }
 
-/** The turns at work that no other may start beside: all, or where each keeps only its path busy, what was just asked. */
+/** The turns at work that keep others from starting: all of them, or, if each keeps only its path busy, that of the open operation. */
 function busyTurns(draft: Draft): readonly TurnId[] {
   const { busy, busyByPath, openOperation } = draft.head;
   if (!busyByPath) return busy;
@@ -123,7 +123,7 @@ function busyTurns(draft: Draft): readonly TurnId[] {
   return operation ? [unpackOperation(operation).turnId] : [];
 }
 
-/** Cancels the turns that keep a new one under `under` from starting, and answers which. */
+/** Cancels the turns that keep a new one under `under` from starting, and returns them. */
 function stopTurnsAtWork(draft: Draft, under: Parent | undefined): readonly TurnId[] {
   const { turnId } = placeOfNewTurn(draft.tree, under);
   const busy = busyTurns(draft);
@@ -144,11 +144,11 @@ export interface TurnStart {
   readonly messageId: MessageId;
   readonly parent?: Parent | undefined;
   readonly taskId?: TaskId | undefined;
-  /** Asked for once nothing else can be refused before it. */
+  /** Called once nothing before it can be refused. */
   readonly prompt: () => Prompt;
 }
 
-/** Adds a turn (`preparing`) with its prompt's message and its open operation; answers what an event says of them. */
+/** Adds a turn (`preparing`) with its prompt's message and its open operation; returns what an event says of them. */
 export function startTurn(draft: Draft, start: TurnStart): TurnStarted {
   const { turnId, operationId, messageId, taskId } = start;
   assertFree(draft);
@@ -170,7 +170,7 @@ export function startTurn(draft: Draft, start: TurnStart): TurnStarted {
   return record === undefined ? started : { ...started, record };
 }
 
-/** What a turn leaves that starts with a prompt. */
+/** The rows that a turn with a prompt leaves. */
 export function leavesStarted(left: LeftRows, started: TurnStarted): void {
   const { turnId, operationId, messageId, promptId, sequence, record } = started;
   leavesTurn(left, turnId);
@@ -180,7 +180,7 @@ export function leavesStarted(left: LeftRows, started: TurnStarted): void {
   else left.here(KEYS.prompt(promptId), `prompt ${promptId}`);
 }
 
-/** One of an earlier commit was answered before any rule: here it can only be one that this commit opened and ended. */
+/** An operation of an earlier commit was answered before any rule, so a known one was opened and ended by this commit. */
 function assertNewOperation(draft: Draft, operationId: OperationId): void {
   const known = draft.get(KEYS.operation(operationId));
   const status = known && unpackOperation(known).status;

@@ -43,7 +43,7 @@ export const summaryCommit: Rule<'summary.commit'> = {
   leaves: untold,
 };
 
-/** What a summary covers was on the path that its writer says it saw. */
+/** What a summary covers must be on the path that its writer saw. */
 function assertSawMessage(draft: Draft, message: PlacedMessage): void {
   const turn = draft.envelope.commit.expect?.transcript?.turn ?? null;
   for (const segment of pathTo(draft.tree, turn)) if (segmentSees(segment, message)) return;

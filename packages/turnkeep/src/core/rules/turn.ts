@@ -28,7 +28,7 @@ export const parent: z.ZodType<Parent> = z.union(
   'expected { turnId }, { messageId } or null',
 );
 
-/** Naming a parent says that the caller saw the tree: it must say which one. */
+/** To name a parent, the caller must have seen the tree, and must say which version of it. */
 export function assertParentExpected(draft: Draft, named: Parent | undefined, path: string): void {
   if (named === undefined || draft.envelope.commit.expect?.graphRevision !== undefined) return;
   throw new TurnkeepError('expect_required', { field: 'graphRevision', change: path });
@@ -45,7 +45,7 @@ export interface NewTurn {
   readonly state: TurnState;
   readonly promptId: PromptId | null;
   readonly operationId: OperationId | null;
-  /** True where its prompt was an earlier turn's. */
+  /** True if its prompt was an earlier turn's. */
   readonly shared: boolean;
 }
 
@@ -85,7 +85,7 @@ export function addTurn(draft: Draft, turnId: TurnId, input: NewTurn): OwnTurn {
   return { branch, position, row };
 }
 
-/** What a turn leaves; its own row is looked after by those of the other turns. */
+/** The rows that a turn leaves; its own row is checked by those of the other turns. */
 export function leavesTurn(left: LeftRows, turnId: TurnId): RowValue | undefined {
   return left.here(KEYS.turnId(turnId), `the id of turn ${turnId}`);
 }
@@ -100,7 +100,7 @@ function assertParentEnded({ turn }: NewPlace): void {
   throw new TurnkeepError('path_busy', { turnId: turn.turnId, state: turn.state });
 }
 
-/** A branch that continues another from a cut; answers its number. */
+/** Adds a branch that continues another from a cut; returns its number. */
 export function newBranch(
   draft: Draft,
   cut: Parameters<typeof packBranch>[0] | Omit<Parameters<typeof packBranch>[0], 'forkRoot' | 'depth'>,
@@ -151,7 +151,7 @@ export const turnAdvance: Rule<'turn.advance'> = {
   },
 };
 
-/** Moves a turn and what follows from it: its base, the active leaf, what keeps the conversation busy. */
+/** Moves a turn, and with it its base, the active leaf, and what keeps the conversation busy. */
 export function advance(draft: Draft, turn: OwnTurn, to: TurnState): TurnState {
   const { state: from, turnId } = turn.row;
   if (!isLegalAdvance(from, to))

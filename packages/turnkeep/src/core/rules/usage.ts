@@ -40,8 +40,8 @@ const amount = z
 const currency = z.string().regex(/^[A-Z]{3}$/, 'a currency is three capital letters, as in ISO 4217: USD');
 
 /**
- * What a model call used, recorded once under its id, in the commit of what it paid for: the same again is a no-op. It
- * needs no fence: what was paid was paid, whoever holds the turn now. A sub-agent's counts for the turns above it too.
+ * What a model call used, recorded once under its id, in the commit of what it paid for; the same again is a no-op. It
+ * needs no fence: it was paid, whoever holds the turn now. A sub-agent's counts for the turns above it too.
  */
 export const usageRecord: Rule<'usage.record'> = {
   shape: z.strictObject({
@@ -80,7 +80,7 @@ export const usageRecord: Rule<'usage.record'> = {
   },
 };
 
-/** True where the same was recorded before; `usage_conflict` where something else was. */
+/** True if the same was recorded before; `usage_conflict` if something else was. */
 function isKnown(draft: Draft, usageId: UsageId, body: JsonObject): boolean {
   const known = draft.get(KEYS.usage(usageId));
   if (!known) return false;

@@ -13,9 +13,9 @@ import { author, json, shortText } from '../shapes.ts';
 import type { ChangeEvent } from '../event.ts';
 
 /**
- * The life of an input: it waits, at revision 0 and those that edits make, until it is delivered or withdrawn, once. Its
- * words stand in a record of their own while it waits; a delivery copies them to the message that it makes, and whenever
- * words of an input are replaced, moved or withdrawn, the record loses them: nobody said them yet.
+ * The life of an input: it waits, with a revision for each edit, until it is delivered or withdrawn, once. While it waits,
+ * its words stand in a record of their own; a delivery copies them to the message that it makes. Whenever words of an input
+ * are replaced, moved or withdrawn, the record loses them: nobody has said them yet.
  */
 
 /** What an input says, as a prompt would. */
@@ -71,7 +71,7 @@ export function enqueue(draft: Draft, inputId: InputId, mode: InputMode, words: 
   return say(draft, inputId, { mode, stamp, revision: 0 }, words, path);
 }
 
-/** Gives an input that waits other words; it keeps its place. */
+/** Gives a waiting input other words; it keeps its place. */
 export function edit(
   draft: Draft,
   inputId: InputId,
@@ -100,7 +100,7 @@ function say(
   return { kind: 'input.enqueue', inputId, mode: row.mode, revision: row.revision, record };
 }
 
-/** Ends the waiting of an input and answers what it said. */
+/** Settles a waiting input and returns its words. */
 export function settle(
   draft: Draft,
   inputId: InputId,

@@ -5,7 +5,7 @@ import type { Segment, Tree } from './path.ts';
 
 const FEW = 16;
 
-/** A tool call or a tool result, where it stands. */
+/** The place of a tool call or a tool result. */
 export interface CallPlace {
   readonly owner: ConversationId;
   readonly kind: 'call' | 'result';
@@ -33,7 +33,7 @@ function placesIn(tree: Tree, owner: ConversationId, range: RowRange): readonly 
   });
 }
 
-/** {@link ownCallsOf} the conversation that reads. */
+/** {@link ownCallsOf} the reading conversation. */
 export function ownCallsAt(tree: Tree, callId: string, branch: number, position: number): readonly CallPlace[] {
   return ownCallsOf(tree, tree.head.conversationId, callId, branch, position);
 }
@@ -54,7 +54,7 @@ export function nearestOn(
   for (const segment of path) {
     let places = known.get(segment.owner);
     if (!places) {
-      // Most often it stands in the turn at the end: then no other use of the id is read.
+      // Most often it stands in the last turn, and no other use of the id is read.
       const near = lastSeen(segment, kind, ownCallsOf(tree, segment.owner, callId, segment.branch, segment.position));
       if (near) return { segment, place: near };
       known.set(segment.owner, (places = callPlaces(tree, segment.owner, callId)));

@@ -16,13 +16,13 @@ export interface PlacedMessage {
   readonly row: MessageRow;
 }
 
-/** What of the own messages is seen: up to a version (a conversation as it was), up to a sequence (a pinned reading). */
+/** Which own messages are seen: up to a version (the conversation as it was), up to a sequence (a pinned reading). */
 export interface Seen {
   readonly version?: number | undefined;
   readonly sequence?: number | undefined;
 }
 
-/** True where the segment's path holds the message. */
+/** True if the segment's path holds the message. */
 export function segmentSees(segment: Segment, message: PlacedMessage, seen: Seen = {}): boolean {
   if (message.owner !== segment.owner || message.branch !== segment.branch) return false;
   return withinCut(segment, message.position, message.sequence) && sees(segment, message, seen);

@@ -15,16 +15,16 @@ export interface Segment {
   readonly owner: ConversationId;
   readonly branch: number;
   readonly row: BranchRow;
-  /** The last position that belongs to the path, and the last sequence in it; WHOLE: all of that turn. */
+  /** The last position that belongs to the path, and the last sequence in it; WHOLE for all of that turn. */
   readonly position: number;
   readonly sequence: number;
   /** Versions of `owner` beyond this one are not seen. */
   readonly asOf: number;
-  /** True where the conversation that reads owns the branch. */
+  /** True if the reading conversation owns the branch. */
   readonly own: boolean;
   /** The cut that ended this segment: entries at `position` with this stamp or a later one are not seen. */
   readonly bound: Stamp | null;
-  /** The branch whose first turn bounds the entries at `position`, where no stamp does. */
+  /** The branch whose first turn bounds the entries at `position`, if no stamp does. */
   readonly continuedBy: number | null;
 }
 
@@ -104,7 +104,7 @@ export function findInherited(tree: Tree, turnId: TurnId): InheritedTurn | undef
   return undefined;
 }
 
-/** A new branch's cut, or the tail of the fork's own root where no cut is needed. */
+/** A new branch's cut, or the tail of the fork's own root if no cut is needed. */
 export type WholeCut = { readonly tail: true } | { readonly tail: false; readonly cut: Cut };
 
 /** The fields of a branch that continues another from here. */
@@ -158,7 +158,7 @@ export function continuationBound(tree: Tree, segment: Segment): Stamp | null {
   return justAfter(turnAt(tree.rows, segment.owner, segment.continuedBy, 1)?.base ?? null);
 }
 
-/** The segments of the path to a leaf, leaf first; `no_turn` where the leaf is not visible. */
+/** The segments of the path to a leaf, leaf first; `no_turn` if the leaf is not visible. */
 export function pathTo(tree: Tree, leaf: TurnId | null): Iterable<Segment> {
   if (leaf === null) return rootPath(tree);
   const place = turnPlace(tree.rows, tree.head.conversationId, leaf);
@@ -225,7 +225,7 @@ export function ownTurn(tree: Tree, turnId: TurnId): OwnTurn | undefined {
   return { branch: place[0], position: place[1], row };
 }
 
-/** The highest position that a branch has; 0 where it has no turn. */
+/** The highest position of a branch; 0 if it has no turn. */
 export function lastPosition(rows: RowReader, owner: ConversationId, branch: number): number {
   const prefix = KEYS.turnsOf(branch);
   const last = rows.scan(owner, { from: prefix, to: prefixEnd(prefix), reverse: true, limit: 1 })[0];
@@ -237,7 +237,7 @@ export function scanPrefix(rows: RowReader, owner: ConversationId, prefix: strin
   return rows.scan(owner, { from: prefix, to: prefixEnd(prefix) });
 }
 
-/** True where an entry with this stamp at this position of the segment is seen on its path. */
+/** True if an entry with this stamp at this position of the segment is seen on its path. */
 export function seesEntry(tree: Tree, segment: Segment, position: number, stamp: Stamp): boolean {
   if (stamp.version > segment.asOf) return false;
   if (position < segment.position)
@@ -247,7 +247,7 @@ export function seesEntry(tree: Tree, segment: Segment, position: number, stamp:
   return notAfter(stamp, turnAt(tree.rows, segment.owner, segment.continuedBy, 1)?.base);
 }
 
-/** A turn sees of its ancestors what they wrote before its base; one without a base has not started and bounds nothing. */
+/** A turn sees what its ancestors wrote before its base; one without a base has not started and bounds nothing. */
 function notAfter(stamp: Stamp, base: Stamp | null | undefined): boolean {
   return !base || !isBefore(base, stamp);
 }

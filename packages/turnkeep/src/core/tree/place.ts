@@ -22,9 +22,9 @@ import type { Cut, Tree, WholeCut } from './path.ts';
 
 /** Where a new turn stands: at the end of an own branch, or at the start of a new one. */
 export interface NewPlace {
-  /** The turn that it stands under; a message's turn where the parent is a message; `null` at the root. */
+  /** The turn that it stands under; if the parent is a message, that message's turn; `null` at the root. */
   readonly turnId: TurnId | null;
-  /** The row of that turn where it is an own one; an inherited one has ended. */
+  /** The row of that turn if it is an own one; an inherited one has ended. */
   readonly turn?: TurnRow | undefined;
   readonly messageId: MessageId | null;
   /** The branch and its last position so far, or where a new branch is cut. */
@@ -32,8 +32,8 @@ export interface NewPlace {
 }
 
 /**
- * Finds the place of a new turn. A branch goes on only from its tip: where the parent is a message, or not the tip, or
- * inherited, a new branch starts. `no_parent` where this conversation does not see the parent.
+ * Finds the place of a new turn. A branch goes on only from its tip: if the parent is a message, or not the tip, or
+ * inherited, a new branch starts. `no_parent` if this conversation does not see the parent.
  */
 export function placeOfNewTurn(tree: Tree, parent: Parent | undefined): NewPlace {
   if (parent === undefined) return underLeaf(tree);
@@ -66,7 +66,7 @@ function placeAfter(tree: Tree, whole: WholeCut): NewPlace['on'] {
 
 function tipOr(tree: Tree, branch: number, position: number): NewPlace['on'] {
   const owner = tree.head.conversationId;
-  // The turns of an only branch are all there are.
+  // If there is only one branch, its turns are all there are.
   const last = tree.head.branches === 1 ? tree.head.turns : lastPosition(tree.rows, owner, branch);
   if (last === position) return { branch, after: position };
   return { cut: { parent: { owner, branch }, cutPosition: position, cutSequence: WHOLE, asOf: WHOLE, bound: null } };
@@ -125,7 +125,7 @@ function turnOf(tree: Tree, { owner, branch, position }: PlacedMessage): TurnRow
 
 /** The ordinal of a new turn among the children of its parent. */
 export function nextOrdinal(tree: Tree, { turnId, turn, on }: NewPlace): number {
-  // A second child starts a branch: below the end of an only one there is none.
+  // A second child starts a branch, so if there is only one branch, its last turn has no child.
   if (turn && 'after' in on && tree.head.branches === 1) return 1;
   return lastOrdinal(tree, turnId) + 1;
 }

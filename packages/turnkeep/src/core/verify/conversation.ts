@@ -26,25 +26,25 @@ import { rowProblem } from './rows.ts';
 import { daysAddUp, NO_USE, sameWeight, useOfChild, useOfRecord, useOfSum, usesAddUp } from './usage.ts';
 import type { Use } from './usage.ts';
 
-/** A slice of checking: what was gone through, and what was found. */
+/** A slice of checking: how much was checked, and what was found. */
 export interface VerifyStep {
   readonly commits: number;
   readonly records: number;
   readonly faults: readonly Fault[];
-  /** What to hand in for the next slice; `null` when the conversation is through. */
+  /** Pass it in for the next slice; `null` when the conversation is done. */
   readonly next: VerifyCursor | null;
 }
 
 /**
- * Where a checking goes on. It goes through the log, then the rows; where the sums of usage do not fit, once more through
- * the sub-agents, which may have gone on meanwhile; and where the rows do not add up, it looks for each that the log names.
+ * Where a check continues. It reads the log, then the rows. If the sums of usage do not match, it reads the sub-agents once
+ * more, since they may have gone on meanwhile; if the rows do not add up, it looks for each row that the log names.
  */
 export interface VerifyCursor {
   readonly stage: 'log' | 'rows' | 'sub_agents' | 'look';
   readonly namespace: NamespaceId;
   /** The head as it was when the checking began. */
   readonly head: Head;
-  /** The last version that was gone through, of the log or of what is looked for. */
+  /** The last version that was checked, in the log or while looking for rows. */
   readonly version: number;
   readonly chain: string;
   readonly afterKey: string | null;
@@ -55,9 +55,9 @@ export interface VerifyCursor {
   /** What all rows add up to so far, for the head. */
   readonly rowSum: Checksum;
   readonly use: Use;
-  /** What sub-agents used, when it was asked again. */
+  /** What sub-agents used, when read once more. */
   readonly again: Use['children'];
-  /** True where the rows do not add up. */
+  /** True if the rows do not add up. */
   readonly looks: boolean;
 }
 
@@ -91,7 +91,7 @@ export function verifyConversation(
 
 const NOTHING: VerifyStep = { commits: 0, records: 0, faults: [], next: null };
 
-/** What JavaScript throws where a value is not what its type says: something that is stored was changed. */
+/** What JavaScript throws if a value does not have its type's shape: stored data was changed. */
 function isOfAnotherShape(error: unknown): error is Error {
   return error instanceof TypeError || error instanceof RangeError;
 }
@@ -123,7 +123,7 @@ function start(rows: RowReader, sha256: Sha256, verified: Verified): VerifyCurso
   };
 }
 
-/** Why nothing can be made of a head. */
+/** Why a head cannot be used at all. */
 function startProblem(sha256: Sha256, id: ConversationId, head: Head): string | undefined {
   if (head.conversationId !== id) return `it is that of conversation ${head.conversationId}`;
   if (!Number.isSafeInteger(head.version)) return `it counts ${head.version} commits`;
@@ -172,7 +172,7 @@ function logOrFault(rows: RowReader, head: Head, version: number): LogRecord | F
   }
 }
 
-/** What cannot be had, with its place in the store beside that in the conversation: an archive block holds many commits. */
+/** What cannot be read, with its place in the store as well as in the conversation: an archive block holds many commits. */
 function damage(error: unknown, at: string): Pick<Fault, 'kind' | 'place' | 'reason'> {
   if (!isTurnkeepError(error, 'corrupt')) throw error;
   const { place, reason } = error.details;
@@ -280,7 +280,7 @@ function tombstoneFaults(rows: RowReader, head: Head): readonly Fault[] {
   return [{ kind: 'reference', place, reason: 'it was erased, and no commit did that', affects: 'all that it says' }];
 }
 
-/** What the rows add up to otherwise than the head says, though nothing was committed while they were gone through. */
+/** Where the rows add up to something else than the head says, though nothing was committed while they were read. */
 function sumFaults(rows: RowReader, current: Head, { head, rowSum, use }: VerifyCursor): readonly Fault[] {
   const id = head.conversationId;
   const faults: Fault[] = [];
@@ -299,7 +299,7 @@ function sumFaults(rows: RowReader, current: Head, { head, rowSum, use }: Verify
 
 const WRONG_USE = ['sums of usage', 'they are not those of what was recorded', 'what usage is said to be'] as const;
 
-/** What sub-agents used, once more: where it grew meanwhile, nobody can tell whether the sums are right. */
+/** Reads once more what sub-agents used: if it grew meanwhile, nobody can tell whether the sums are right. */
 function askAgain(rows: RowReader, cursor: VerifyCursor): VerifyStep {
   const { head, use, looks } = cursor;
   const slice = sliceOf(rows, cursor, TABLES.spawned);
@@ -313,7 +313,7 @@ function askAgain(rows: RowReader, cursor: VerifyCursor): VerifyStep {
   return { commits: 0, records: 0, faults: isStill ? [fault] : [], next };
 }
 
-/** A slice of looking for each row that a commit made: as many readings as rows, so only where they do not add up. */
+/** Looks for each row that a slice of commits made. That takes as many reads as rows, so it is done only if they do not add up. */
 function lookForRows(rows: RowReader, cursor: VerifyCursor, sha256: Sha256): VerifyStep {
   const { head, version: after } = cursor;
   const end = Math.min(after + LOOK_SLICE, head.version);
@@ -367,7 +367,7 @@ function rowFaults(rows: RowReader, head: Head, row: Row): readonly Fault[] {
   }
 }
 
-/** So every message is named whose words cannot be had. */
+/** So that every message whose words cannot be read is named. */
 function messageOf({ key, value }: Row, head: Head): string | undefined {
   return key[0] === TABLES.messages ? `message ${unpackMessage(value, head.conversationId).messageId}` : undefined;
 }
@@ -380,7 +380,7 @@ function headFaults(rows: RowReader, current: Head, { head, counted, rowCounts }
     const reason = `${counted.messages} messages of ${head.messages} are there, up to sequence ${head.lastSequence}`;
     faults.push({ kind: 'sequence', place, reason, affects: 'the order of messages' });
   }
-  // What changed while the rows were gone through was counted in part before it and in part after.
+  // If it changed while the rows were read, they were counted partly before and partly after the change.
   if (current.version === head.version && !isShelf(head.conversationId)) {
     const problems = headProblems(rows, current, rowCounts, lastHeader(rows, current));
     const affects = 'what follows the head';

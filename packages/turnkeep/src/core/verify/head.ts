@@ -33,8 +33,8 @@ export function countRow(sum: RowCounts, { key, value }: Row): RowCounts {
 }
 
 /**
- * What a head says otherwise than its rows and its last commit, for a person. The rows were counted while the head stood
- * as it is.
+ * Where a head disagrees with its rows and its last commit, for a person. The head did not change while the rows were
+ * counted.
  */
 export function headProblems(
   rows: RowReader,
@@ -57,7 +57,7 @@ export function headProblems(
   return [...problems, ...strangers(rows, head)];
 }
 
-/** What the head names and the rows do not have so. */
+/** What the head names but the rows do not have in that form. */
 function strangers(rows: RowReader, head: Head): readonly string[] {
   const { conversationId: own, busy, openInterrupts, openOperation, lastMessage, fields } = head;
   const { source, cutTurn, parent } = head;

@@ -13,7 +13,7 @@ import { scanPrefix } from '../tree/path.ts';
 
 /**
  * The shelf of memories against the commits that wrote them: what a memory says of itself, its revisions and what they
- * were made of, and how many there are. Each answers what is wrong, for a person.
+ * were made of, and how many there are. Each returns what is wrong, for a person.
  */
 const SHELF = SHELVES.memories;
 
@@ -26,7 +26,7 @@ export function memoryProblem(rows: RowReader, { key, value }: Row): string | un
   if (problem !== undefined) return problem;
   if (memory.status === 'held') return heldProblem(rows, memoryId, memory);
   if (memory.status !== 'forgotten') return 'it is neither held nor forgotten';
-  // Of one that is forgotten nothing but its last words tells when it was made; when it was forgotten nothing does.
+  // For a forgotten memory, only its last words tell when it was made, and nothing tells when it was forgotten.
   const isItsTime = memory.revision > 0 || timeOf(rows, memory.ref) === memory.createdAt;
   return isItsTime && Number.isSafeInteger(memory.updatedAt) ? undefined : 'its times are not those of its commits';
 }
@@ -85,7 +85,7 @@ export function memoryCountProblem(rows: RowReader): string | undefined {
   return ordinals.every((ordinal, at) => ordinal === at + 1) ? undefined : 'the order of memories has gaps';
 }
 
-/** Nothing where its conversation was erased: nobody can tell then; nor where the header is damaged, which is a fault already. */
+/** Nothing if its conversation was erased, since nobody can tell then, or if the header is damaged, which is a fault already. */
 function writtenProblem(rows: RowReader, memoryId: MemoryId, revision: number, ref: RecordRef): string | undefined {
   const log = rows.log(ref.owner, ref.version);
   if (!log?.records[ref.index]) return 'it points to a record that is not there';

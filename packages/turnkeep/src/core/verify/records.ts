@@ -58,7 +58,7 @@ function recordProblem(rows: RowReader, sha256: Sha256, record: StoredRecord): s
   return isThere ? undefined : 'the words in place of those that were redacted are not there';
 }
 
-/** Words that were put in the place of others, and that the others do not lead to. */
+/** Replacements that the words which they replace do not lead to. */
 export function replacementFaults(
   rows: RowReader,
   { conversationId: own, erasedAt }: Head,
@@ -68,7 +68,7 @@ export function replacementFaults(
   return header.events.flatMap((event): readonly Fault[] => {
     if (event.kind !== 'message.redact' || event.record === undefined) return [];
     const ref = { owner: own, version: header.version, index: event.record };
-    // Gone themselves: the message was redacted again.
+    // Gone themselves, because the message was redacted again.
     if (recordAt(rows, ref)?.body === null) return [];
     const place = rows.get(own, KEYS.messageId(event.messageId));
     const row = place && rows.get(own, KEYS.message(...(place as readonly [number, number, number])));
@@ -83,7 +83,7 @@ function recordAt(rows: RowReader, { owner, version, index }: RecordRef): Stored
   return rows.log(owner, version)?.records[index];
 }
 
-/** Attachments that words name and that would be collected: nothing says that they refer to them. */
+/** Attachments that words name but that would be collected, since no reference says so. */
 function mentionFaults(
   rows: RowReader,
   { conversationId }: Head,
@@ -92,7 +92,7 @@ function mentionFaults(
   record: StoredRecord,
   place: string,
 ): readonly Fault[] {
-  // Most words name no attachment, and need not be looked at.
+  // Most words name no attachment and need not be looked at.
   if (record.body?.includes('"attachment":') !== true) return [];
   return attachmentsIn(partsOf(readableBody(record) ?? {}), 'parts')
     .filter(({ digest }) => rows.get(conversationId, KEYS.reference(digest, version, index)) === undefined)

@@ -23,7 +23,7 @@ const misplaced = (reason: string): Problem => ({ kind: 'tree', reason });
 
 /** What a row points to must be there, and know of it. */
 export function rowProblem(rows: RowReader, head: Head, row: Row): Problem | undefined {
-  // Those of a shelf of attachments are checked with their bytes.
+  // The tables of a shelf of attachments are checked with their bytes.
   const check: Check | undefined = CHECKS[row.key[0] as Table];
   return check?.(rows, head.conversationId, row);
 }
@@ -71,7 +71,7 @@ const CHECKS: { readonly [Letter in Table]: Check } = {
   [TABLES.references]: referenceProblem,
 };
 
-/** The head's sum of rows alone tells that one of these is not as it was written. */
+/** For tables that only the head's sum of rows protects. */
 function sumAlone(): undefined {}
 
 type Two = readonly [number, number];
@@ -121,7 +121,7 @@ function told(reason: string | undefined): Problem | undefined {
   return reason === undefined ? undefined : { kind: 'reference', reason };
 }
 
-/** A sub-agent says itself under which turn and call it hangs. */
+/** A sub-agent's own head says under which turn and call it hangs. */
 function spawnedProblem(rows: RowReader, own: ConversationId, { key, value }: Row): Problem | undefined {
   const parent = rows.head(afterSeparator(key))?.parent;
   if (!parent) return dangling('a sub-agent');

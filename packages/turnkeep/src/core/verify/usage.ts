@@ -30,7 +30,7 @@ export interface Use {
   readonly sums: Weighed;
   readonly hasChildren: boolean;
   readonly hasSums: boolean;
-  /** False where not all that was used can be read, or a sub-agent's conversation was erased: nobody can tell then. */
+  /** False if not all usage can be read, or a sub-agent's conversation was erased: nobody can tell then. */
   readonly isKnown: boolean;
 }
 
@@ -72,12 +72,12 @@ export function useOfChild(use: Use, rows: RowReader, { key }: Row): Use {
   return { ...use, children, hasChildren: true };
 }
 
-/** With a sum as it is there. */
+/** With a sum as it is stored. */
 export function useOfSum(use: Use, { key, value }: Row): Use {
   return { ...use, sums: weigh(use.sums, key, unpackUsage(value)), hasSums: true };
 }
 
-/** True where the sums of the days are together those of all. */
+/** True if the sums of the days together are those of all. */
 export function daysAddUp(rows: RowReader, owner: ConversationId): boolean {
   let days = NOTHING;
   let all = NOTHING;
@@ -90,7 +90,7 @@ export function daysAddUp(rows: RowReader, owner: ConversationId): boolean {
   return sameWeight(days, all);
 }
 
-/** The sums but for those of turns, which stand behind them. */
+/** The sums without those of turns, which come after them. */
 function daysAndAll(rows: RowReader, owner: ConversationId): readonly Row[] {
   return rows.scan(owner, { from: TABLES.usageSums, to: `${TABLES.usageSums}t` });
 }
@@ -100,7 +100,7 @@ function weigh(weighed: Weighed, key: string, used: UsageSum): Weighed {
   return weighed.map((sum, at) => sum + weight * valueAt(used, at));
 }
 
-/** A sum that is damaged weighs as none does. */
+/** A damaged sum has a weight that no valid sum has. */
 function valueAt(used: UsageSum, at: number): bigint {
   const count = COUNTS[at];
   if (count !== undefined) return Number.isSafeInteger(used[count]) ? BigInt(used[count]) : -1n;

@@ -155,7 +155,7 @@ export class AgentTurn {
         again: async (step) => {
           if (step.messageId !== undefined) return (await this.#partsOf(step.messageId))[0] as ToolResultPart;
           if (step.redacted) throw new TurnkeepError('redacted', { messageId: `step ${callId}` });
-          // Settled by its caller's word, which the model is told now.
+          // It was settled on its caller's word, which the model is told now.
           const result: ToolResultPart = { type: 'tool_result', callId, status: 'ok', output: step.result };
           await this.append(`result of ${callId}`, { ...message, role: 'tool', parts: [result] });
           return result;
@@ -314,13 +314,13 @@ function repeatOf(options: Pick<StepOptions<unknown>, 'retry' | 'reconcile'>): S
 }
 
 function ownResult<Result>(result: Result): Recorded<Result> {
-  // Whether it is JSON is checked where it is recorded.
+  // It is checked to be JSON when it is recorded.
   const outcome: StepOutcome =
     result === undefined ? { status: 'succeeded' } : { status: 'succeeded', result: result as Json };
   return { result, changes: () => [], outcome: () => outcome };
 }
 
-/** What `reconcile` answered, as it is recorded; `undefined` where the step was not done. */
+/** What `reconcile` answered, as it is recorded; `undefined` if the step was not done. */
 function lookedUp<Result, Out>(
   key: string,
   found: Reconciled<Result>,

@@ -1,6 +1,6 @@
 /**
- * Decides whether the owner of a turn lives by what is seen of it, on the watcher's own clock that never goes back: a sign
- * that changes is a life, one that was seen unchanged for the whole time to live is none. No two clocks are compared.
+ * Decides from its signs whether the owner of a turn is alive, on the watcher's own monotonic clock: a sign that changes
+ * means alive, one that stays unchanged for the whole time to live means not. No two clocks are compared.
  */
 export class BeatWatch {
   readonly #ttlMs: number;
@@ -10,7 +10,7 @@ export class BeatWatch {
     this.#ttlMs = ttlMs;
   }
 
-  /** Takes a look at `now`, in milliseconds of the watcher's clock. */
+  /** Looks at a sign at `now`, in milliseconds of the watcher's clock. */
   see(sign: string, now: number): 'watching' | 'lives' | 'lapsed' {
     this.#first ??= { sign, at: now };
     if (sign !== this.#first.sign) return 'lives';

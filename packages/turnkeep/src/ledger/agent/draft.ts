@@ -9,7 +9,7 @@ import type { ConversationAccess } from '../conversation-access.ts';
 import type { Drafted } from './unfinished.ts';
 import { assertFits, list } from '../given.ts';
 
-/** The first words are written at once; what comes within this time of a write is written together. */
+/** The first words are written at once; everything within this time after a write is written together. */
 const PAUSE_MS = 200;
 
 /** What was drafted between two flushes. */
@@ -22,16 +22,16 @@ export interface Delta {
 export interface Draft {
   /** The token of the attempt that writes it: another attempt begins anew. */
   readonly epoch: number;
-  /** Of the last delta. */
+  /** The number of the last delta. */
   readonly seq: number;
-  /** Deltas up to this one stand in messages by now, or were given up. */
+  /** Deltas up to this one are in messages by now, or were given up. */
   readonly committed: number;
   readonly deltas: readonly Delta[];
-  /** True where the limit was reached: what came after it is in the message alone. */
+  /** True if the limit was reached: anything beyond it is only in the message. */
   readonly truncated: boolean;
 }
 
-/** Each attempt drafts in a place of its own: one that lost its turn and does not know it yet writes over nobody's words. */
+/** Each attempt drafts in a place of its own, so that one that lost its turn without knowing it overwrites nobody's words. */
 export function draftPlace(
   { namespace, conversationId }: ConversationAccess,
   turnId: TurnId,
@@ -54,7 +54,7 @@ export async function removeDraft(access: ConversationAccess, turnId: TurnId, to
   await access.access.backend.scratch.remove(draftPlace(access, turnId, token));
 }
 
-/** Hands what one attempt drafted on to the next, which has taken the turn: it stays until that one drafts, or ends the turn. */
+/** Passes one attempt's draft on to the next, which has taken the turn: it stays until that one drafts or ends the turn. */
 export async function inheritDraft(
   access: ConversationAccess,
   turnId: TurnId,
@@ -73,7 +73,7 @@ export function partsOf(draft: Draft | undefined): readonly Part[] {
   return joinParts((draft?.deltas ?? []).flatMap((delta) => delta.parts));
 }
 
-/** Parts in which text that follows text, and reasoning that follows reasoning, is one. */
+/** The parts with neighbouring texts joined, and neighbouring reasoning likewise. */
 export function joinParts(parts: readonly Part[]): readonly Part[] {
   const joined: Part[] = [];
   for (const next of parts) {
@@ -85,7 +85,7 @@ export function joinParts(parts: readonly Part[]): readonly Part[] {
   return joined;
 }
 
-/** Text or reasoning with nothing beside the words. */
+/** Text or reasoning with nothing besides the words. */
 function isPlain(one: Part): one is Extract<Part, { readonly type: 'text' | 'reasoning' }> {
   return (one.type === 'text' || one.type === 'reasoning') && Object.keys(one).length === 2;
 }
@@ -117,14 +117,14 @@ export class DraftWriter {
     this.#epoch = epoch;
   }
 
-  /** What no message has yet: all of it, while it is not larger than a message. */
+  /** What no message has yet: all of it, up to the size of a message. */
   get drafted(): Drafted {
     const isLarge = this.#wholeLength > LIMITS.recordBytes / 4;
     const parts = isLarge ? this.#deltas.flatMap((delta) => delta.parts) : this.#whole;
     return { parts: joinParts(parts), truncated: isLarge };
   }
 
-  /** Adds parts; others can see them at once, or after a moment where some were just written. */
+  /** Adds parts; others see them at once, or after a moment if some were just written. */
   add(parts: readonly Part[]): void {
     const own = parseJson(parts, 'parts') as unknown as readonly Part[];
     assertFits(own, list, 'parts');
@@ -134,7 +134,7 @@ export class DraftWriter {
     if (this.#cancelPause === undefined) void this.flush();
   }
 
-  /** The parts so far stand in a message by now, or were given up. */
+  /** The parts so far are in a message by now, or were given up. */
   drop(): void {
     this.#collect();
     this.#committed = this.#seq;
@@ -146,7 +146,7 @@ export class DraftWriter {
     if (this.#seq > 0) void this.flush();
   }
 
-  /** Writes what waits. A draft that cannot be written is not worth a turn. */
+  /** Writes what waits. The turn goes on if a draft cannot be written. */
   flush(): Promise<void> {
     if (this.#isSilent) return this.#last;
     this.#pause();

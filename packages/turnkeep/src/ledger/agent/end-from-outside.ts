@@ -12,7 +12,7 @@ import { removeBeat } from './lease.ts';
 import { persist } from './persist.ts';
 import { endKeeping } from './unfinished.ts';
 
-/** Refusals that say that somebody else took or ended the turn in between. */
+/** Refusals that mean that somebody else took or ended the turn in between. */
 export const LOST_RACE: ReadonlySet<ErrorCode> = new Set([
   'fenced',
   'attempt_exists',
@@ -32,7 +32,7 @@ export interface End {
 
 /**
  * Ends a turn that another process holds, or held: takes its token, so that nothing comes after, then ends it together with
- * what was drafted. Its operation, where it is still open, fails with the same words.
+ * what was drafted. If its operation is still open, it fails with the same words.
  */
 export async function endFromOutside(
   access: ConversationAccess,
@@ -82,7 +82,7 @@ function lastPhase(checkpointId: CheckpointId, from: number, turnId: TurnId, pha
   };
 }
 
-/** What ends the turn: its operation's failure where that is still open, else its own. */
+/** What ends the turn: the failure of its operation if that is still open, else its own move. */
 function moveOf(turnId: TurnId, operationId: OperationId | null, { to, code, message }: End): Change {
   if (operationId === null || to === 'cancelled') return { kind: 'turn.advance', turnId, to };
   return { kind: 'operation.resolve', operationId, outcome: { status: 'failed', code, message } };

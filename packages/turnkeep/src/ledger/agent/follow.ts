@@ -55,7 +55,7 @@ function parseCursor(text: string): Cursor {
 
 /**
  * Follows the turn at work, or the one of the cursor: what it drafted after the cursor, then live, until it waits or ends.
- * `null` where no turn is at work. Any number of readers, in any process that shares the store.
+ * `null` if no turn is at work. Any number of readers may follow, in any process that shares the store.
  */
 export async function reconnect(
   access: ConversationAccess,
@@ -77,7 +77,7 @@ async function* follow(
   let toldTruncated = false;
   for (;;) {
     if (signal?.aborted) return;
-    // The state first: what was drafted before it moved is then seen.
+    // The state is read first, so that everything drafted before it moved is seen.
     const { state, token } = await turnOf(access, at.turnId);
     const draft = await readDraft(access, at.turnId, token);
     if (draft) {

@@ -1,7 +1,7 @@
 import { messageOf } from './message-of.ts';
 import type { EarlyEnd } from './unfinished.ts';
 
-/** How a turn ends whose caller gave it up: a deadline that has passed is a failure, anything else is its caller's will. */
+/** How a turn ends that its caller gave up: failed if a deadline has passed, otherwise cancelled. */
 export function givenUp({ reason }: AbortSignal): {
   readonly to: EarlyEnd['to'];
   readonly code: string;

@@ -21,18 +21,18 @@ const LOOKS_PER_TTL = 12;
 /** The type of a turn's checkpoint. */
 const TURN = 'turn';
 
-/** A turn as whoever wants to work on it finds it. */
+/** A turn as found by somebody who wants to work on it. */
 export interface Found {
   readonly state: TurnState;
   readonly held: Fence | null;
-  /** The run of the attempt that holds it, where nobody has ended it. */
+  /** The run of the attempt that holds it, if nobody has ended it. */
   readonly openRun: RunId | undefined;
   /** The operation that the turn was submitted with, while it is open. */
   readonly openOperation: OperationId | null;
   readonly checkpointId: CheckpointId;
-  /** `undefined` where there is no checkpoint yet. */
+  /** `undefined` if there is no checkpoint yet. */
   readonly revision: number | undefined;
-  /** True for a turn that `run` made and nobody has moved: the one who made it was about to hold it. */
+  /** True for a turn that `run` made and nobody has moved: its maker was about to take hold of it. */
   readonly isOfRun: boolean;
 }
 
@@ -76,9 +76,9 @@ export async function findTurn(access: ConversationAccess, turnId: TurnId): Prom
 }
 
 /**
- * Takes a turn to work on it: the first attempt, or a takeover from one that waits, let go, or does not live any more. A
+ * Takes a turn to work on it: the first attempt, or a takeover from one that waits, let go, or is no longer alive. A
  * process of this host that has ended is seen at once; any other owner is watched for the whole time to live. Throws
- * `turn_held` where the owner lives or somebody else was quicker; answers `undefined` where the turn has ended.
+ * `turn_held` if the owner is alive or somebody else was quicker; returns `undefined` if the turn has ended.
  */
 export async function hold(
   access: ConversationAccess,
@@ -116,7 +116,7 @@ function holderIn({ held }: Found): Fence {
   return held ?? { attempt: '', token: 0 };
 }
 
-/** Refusals that say that somebody else was quicker. */
+/** Refusals that mean that somebody else was quicker. */
 const TAKEN: ReadonlySet<ErrorCode> = new Set([
   'fenced',
   'fence_required',
@@ -144,12 +144,12 @@ async function take(
     await persist(access, () => changesOf(turnId, found, { attempt, runId, agent: options.agent }));
     const fence = { attempt, token };
     if (held) {
-      // Unfinished words are not worth a turn.
+      // The turn goes on if unfinished words cannot be passed on.
       await inheritDraft(access, turnId, held.token, token).catch(() => undefined);
       await removeBeat(access, held.attempt);
     }
     if (held && found.state !== 'running') await persist(access, () => [running(turnId)], { fence });
-    // An owner that lived on may have moved the checkpoint until the token was taken from it; now nobody else does.
+    // An owner that was still alive may have moved the checkpoint until its token was taken; now nobody else does.
     const { revision = 0 } = held ? await findTurn(access, turnId) : found;
     return { turnId, fence, runId, lease, checkpointId, revision };
   } catch (error) {
@@ -176,16 +176,16 @@ function changesOf(
   const changes: Change[] = [{ kind: 'run.start', runId, agent, baseTurnId: turnId }];
   if (revision === undefined) changes.push(firstCheckpoint(checkpointId));
   if (held) {
-    // The token first: of two that saw one owner the second is told so by it.
+    // The token is taken first: of two that saw the same owner, the second is refused by it.
     changes.push({ kind: 'attempt.takeover', attempt, turnId, fromToken: held.token, runId });
     return openRun === undefined ? changes : [...changes, lostRun(openRun)];
   }
-  // Before the attempt holds the turn: afterwards its fence would be asked for.
+  // Done before the attempt holds the turn; afterwards its fence would be required.
   if (state !== 'running') changes.push(running(turnId));
   return [...changes, { kind: 'attempt.start', attempt, turnId, runId }];
 }
 
-/** The end of a run that cannot say so itself. */
+/** The end of a run that cannot record it itself. */
 export function lostRun(runId: RunId): Change {
   const reason = { code: 'owner_lost', message: 'the process that ran it does not live any more' };
   return { kind: 'run.end', runId, status: 'failed', reason };

@@ -11,7 +11,7 @@ const BEATS_PER_TTL = 3;
 export interface Beat {
   readonly count: number;
   readonly owner: Owner;
-  /** True where the owner let go of the turn without ending it. */
+  /** True if the owner let go of the turn without ending it. */
   readonly released?: boolean | undefined;
 }
 
@@ -25,7 +25,7 @@ export function attemptOfBeat(key: string): AttemptId | undefined {
   return /^beat (.+)$/su.exec(key)?.[1];
 }
 
-/** The last beat of an attempt; `undefined` where there is none, or it was lost. */
+/** The last beat of an attempt; `undefined` if there is none or it was lost. */
 export async function readBeat(access: ConversationAccess, attempt: AttemptId): Promise<Beat | undefined> {
   const text = await access.access.backend.scratch.get(placeOf(access, attempt));
   return text === undefined ? undefined : (JSON.parse(text) as Beat);
@@ -35,7 +35,7 @@ export async function removeBeat(access: ConversationAccess, attempt: AttemptId)
   await access.access.backend.scratch.remove(placeOf(access, attempt));
 }
 
-/** True where the owner surely does nothing any more: it let go, or its process on this host has ended. */
+/** True if the owner certainly does nothing any more: it let go, or its process on this host has ended. */
 export function isOver(beat: Beat | undefined): boolean {
   return beat !== undefined && (beat.released === true || !realProcesses.mayLive(beat.owner));
 }
@@ -43,7 +43,7 @@ export function isOver(beat: Beat | undefined): boolean {
 /** Attempts that this process works on. */
 const AT_WORK = new Set<AttemptId>();
 
-/** True where this very process works under the attempt: nobody needs to watch it. */
+/** True if this very process works under the attempt, so that nobody needs to watch it. */
 export function isAtWorkHere(attempt: AttemptId): boolean {
   return AT_WORK.has(attempt);
 }
@@ -77,14 +77,14 @@ export class Lease {
     });
   }
 
-  /** The turn has ended, or belongs to another: nothing is left to be seen. */
+  /** Removes the beat: the turn has ended, or belongs to another. */
   async end(): Promise<void> {
     this.#isOver = true;
     await this.#silence();
     await this.#scratch.remove(this.#place);
   }
 
-  /** The turn has not ended, and nobody works on it: the next one need not wait. After `end` it says nothing. */
+  /** Lets go of a turn that has not ended, so that the next owner need not wait. Does nothing after `end`. */
   async release(): Promise<void> {
     if (this.#isOver) return;
     this.#isOver = true;

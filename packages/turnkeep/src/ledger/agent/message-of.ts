@@ -1,6 +1,6 @@
 const MAX_LENGTH = 4096;
 
-/** What was thrown says, for a record: whatever it is, and no more of it than a person reads. */
+/** The words of whatever was thrown, for a record, cut to what a person reads. */
 export function messageOf(thrown: unknown): string {
   const words = wordsOf(thrown);
   return words.length > MAX_LENGTH ? `${words.slice(0, MAX_LENGTH)} …` : words;

@@ -89,7 +89,7 @@ function assertModelAgent(options: ModelAgentOptions): void {
   assertObject(tools, 'options.tools');
   for (const [name, tool] of Object.entries(tools)) {
     const path = memberPath('options.tools', name);
-    assertFits(tool, anObject, path); // it may be of a class
+    assertFits(tool, anObject, path); // it may be an instance of a class
     assertMembers(tool, TOOL, path);
     assertFits(tool.run, callback, `${path}.run`);
     assertNotes(tool.message, `${path}.message`);
@@ -100,7 +100,7 @@ function isOurs(part: Part): boolean {
   return part.type === 'tool_call' && part.executedBy !== 'provider';
 }
 
-/** A name that every object has, as `toString`, is none of a tool. */
+/** A name that every object has, such as `toString`, is not a tool's. */
 function toolOf(tools: { readonly [name: string]: Tool }, { name }: ToolCallPart): Tool | undefined {
   return Object.hasOwn(tools, name) ? tools[name] : undefined;
 }
@@ -146,7 +146,7 @@ function inputOf({ input, inputText }: ToolCallPart): Json {
   return input ?? inputText ?? null;
 }
 
-/** Waits for all of them, also where one fails: what was begun is recorded before the turn waits or ends. */
+/** Waits for all of them, even if one fails: what was begun is recorded before the turn waits or ends. */
 async function allDone(work: readonly Promise<void>[]): Promise<void> {
   const outcomes = await Promise.allSettled(work);
   for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;

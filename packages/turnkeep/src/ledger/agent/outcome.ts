@@ -14,11 +14,11 @@ import type { ConversationAccess } from '../conversation-access.ts';
 export interface TurnOutcome {
   readonly turnId: TurnId;
   readonly state: 'completed' | 'waiting' | 'cancelled';
-  /** Of the commit that moved the turn there. */
+  /** The receipt of the commit that moved the turn there. */
   readonly receipt: Receipt;
 }
 
-/** How a turn ended; throws `turn_failed` with the reason where it failed, and `turn_open` where it has not ended. */
+/** How a turn ended; throws `turn_failed` with the reason if it failed, and `turn_open` if it has not ended. */
 export async function outcomeOf(access: ConversationAccess, turnId: TurnId): Promise<TurnOutcome> {
   return access.view((view) => {
     const turn = ownTurn(view.tree, turnId);

@@ -6,19 +6,19 @@ import { messagesAt } from '../../core/tree/messages.ts';
 import { ownTurn } from '../../core/tree/path.ts';
 import type { ConversationAccess } from '../conversation-access.ts';
 
-/** Bytes of the longest id that is made longer. */
+/** The longest id, in bytes, that a suffix is added to. */
 const STEM_BYTES = 480;
 
 /**
  * Gives each call of a model an id that no other call of its turn has. Some models number the calls of every answer anew,
- * and some give all of them one id: each is a call all the same, and its result must find it. A call that got another id
+ * and some give all of them the same id: each is still a call of its own, and its result must find it. A call that got another id
  * says how its model named it, in `providerMetadata.turnkeep.callId`, and so do results of it in the same answer. A call
  * that comes in pieces, or twice, is refused: what is not whole must not be run, and nobody asked to run it twice.
  */
 export class OwnCalls {
   readonly #access: ConversationAccess;
   readonly #turnId: TurnId;
-  /** The step of this run that gives an id away: models that are asked side by side may number alike. */
+  /** For each id, the step of this run that gave it: models that are asked in parallel may number alike. */
   readonly #givenBy = new Map<string, string>();
 
   constructor(access: ConversationAccess, turnId: TurnId) {
@@ -26,7 +26,7 @@ export class OwnCalls {
     this.#turnId = turnId;
   }
 
-  /** The parts of one answer, of the step `key`. */
+  /** The parts of one answer, that of step `key`, with its calls renamed where needed. */
   async of(key: string, parts: readonly Part[]): Promise<readonly Part[]> {
     if (!parts.some(({ type }) => type === 'tool_call')) return parts;
     const known = await this.#known();
@@ -56,7 +56,7 @@ export class OwnCalls {
   }
 }
 
-/** Whether a call says what one before it of its id says, or more of it: then it may be the same one, not yet or again whole. */
+/** Whether a call repeats or continues an earlier one with the same id: then it may be the same call, in pieces or twice. */
 function goesOn(before: ToolCallPart, now: ToolCallPart): boolean {
   if (before.name !== now.name) return false;
   if (before.inputText === undefined && before.input === undefined) return true;

@@ -12,8 +12,8 @@ import { readBeat } from './lease.ts';
 const LOOK_MS = 50;
 
 /**
- * Looks after commits of the namespace whether the hold still holds, and tells once where it does not: the turn was
- * stopped, taken over, or erased. Until then every commit is protected by the fence. Answers what ends the watching.
+ * After commits of the namespace, checks whether the hold is still valid, and reports once if it is not: the turn was
+ * stopped, taken over, or erased. Until then the fence protects every commit. Returns a function that ends the watching.
  */
 export function watchOwnership(
   access: ConversationAccess,
@@ -47,14 +47,14 @@ export function watchOwnership(
         end();
         lost(error);
       }
-      // Others may commit a thousand times a second: how often this turn looks is its own affair.
+      // Others may commit a thousand times a second; this turn looks no more often than this.
       else await pause(LOOK_MS);
     }
     looking = false;
   }
 }
 
-/** How long whoever took a turn to end it has for that, in looks. */
+/** How many looks somebody who took a turn to end it has for doing so. */
 const MAX_LOOKS = 100;
 
 /**
@@ -74,7 +74,7 @@ export async function endOfTaken(
   }
 }
 
-/** What ended a hold; `undefined` where the turn is still its run's. */
+/** What ended a hold; `undefined` if the turn still belongs to its run. */
 export async function lossOf(access: ConversationAccess, { turnId, fence }: Hold): Promise<TurnkeepError | undefined> {
   try {
     return await access.view(({ tree }) => {

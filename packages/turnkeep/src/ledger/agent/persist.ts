@@ -13,15 +13,15 @@ const TRIES = 5;
 const PAUSE_MS = 50;
 
 export interface Persisting {
-  /** The commit's id; minted where none is given. */
+  /** The commit's id; minted when absent. */
   readonly idempotencyKey?: string | undefined;
   readonly fence?: Fence | undefined;
   readonly expect?: Expect | undefined;
 }
 
 /**
- * Sends a commit until its outcome is known: under one commit id, so that it is done once. What it says is made from the id,
- * which its own ids derive from.
+ * Sends a commit until its outcome is known, always under one commit id, so that it is done once. `make` gets that id, from
+ * which the ids in the changes derive.
  */
 export async function persist(
   access: ConversationAccess,

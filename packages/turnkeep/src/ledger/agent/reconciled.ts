@@ -6,7 +6,7 @@ export type Reconciled<Result> =
   | { readonly done: false };
 
 /**
- * Throws `invalid_value` for any answer that says neither: it would be a guess whether to do the step again.
+ * Throws `invalid_value` for any other answer: whether to do the step again would be a guess.
  */
 export function assertReconciled(key: string, answer: unknown): void {
   if (typeof answer === 'object' && answer !== null && 'done' in answer) {

@@ -16,7 +16,7 @@ import type { Found } from './hold.ts';
 import { assertTtl } from './run.ts';
 
 const DEFAULT_TTL_MS = 30_000;
-// A time to live has errors of its own.
+// A time to live is checked elsewhere, with its own errors.
 const OPTIONS: Checks<RecoverOptions> = { ttlMs: anything, signal: abortSignal, neverHeld: oneOf('report', 'end') };
 const LOOKS_PER_TTL = 12;
 /** Turns that are watched at the same time. */
@@ -107,7 +107,7 @@ const MESSAGES: { readonly [Code in RecoveredTurn['code']]: string } = {
   never_held: 'nobody took this turn to work on it',
 };
 
-/** False where somebody else took the turn, or ended it, first. */
+/** False if somebody else took or ended the turn first. */
 async function endLost(
   access: ConversationAccess,
   turnId: TurnId,

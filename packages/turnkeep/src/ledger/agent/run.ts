@@ -58,7 +58,7 @@ export interface RunOptions extends ResumeOptions, Pick<WriteOptions, 'expect'> 
 export type AgentTurnStart = Omit<TurnSubmit, 'kind' | 'operationId' | 'whenBusy'>;
 
 const DEFAULT_TTL_MS = 30_000;
-// A time to live, a key and an expectation have errors of their own.
+// A time to live, a key and an expectation are checked elsewhere, with their own errors.
 const RESUME: Checks<ResumeOptions> = {
   agent: text,
   ttlMs: anything,
@@ -89,7 +89,7 @@ export async function runTurn(
   return resumeNew(place, turnId, agent, resuming);
 }
 
-/** Takes up a turn that was just made. Where its caller gives up before anybody holds it, it ends as any that is given up. */
+/** Takes up a turn that was just made. If its caller gives up before anybody holds it, it ends like any turn that is given up. */
 export async function resumeNew(
   place: Workplace,
   turnId: TurnId,
@@ -105,7 +105,7 @@ export async function resumeNew(
     if (found.held || isTerminal(found.state)) throw error;
     const receipt = await endFromOutside(place.access, turnId, found, { agent: 'run', ...givenUp(signal) }).catch(
       (failure: unknown) => {
-        // Somebody took it in between: it is theirs.
+        // Somebody took it in between; it is theirs now.
         throw isTurnkeepError(failure) && LOST_RACE.has(failure.code) ? error : failure;
       },
     );
@@ -114,7 +114,7 @@ export async function resumeNew(
   }
 }
 
-/** Refuses what no turn could be run with, before there is one; throws `aborted` where the caller gave up by then. */
+/** Refuses an invalid agent or options before there is a turn; throws `aborted` if the caller has already given up. */
 export function assertReady(agent: Agent, options: ResumeOptions): void {
   assertResumable(agent, options);
   assertNotAborted(options.signal);
@@ -144,7 +144,7 @@ export async function resumeTurn(
   return new TurnRun(place, held, options).run(agent);
 }
 
-/** Throws `invalid_value` unless it is a time that can pass, and `limit_exceeded` where no timer runs so long. */
+/** Throws `invalid_value` unless it is a time that can pass, and `limit_exceeded` if no timer runs that long. */
 export function assertTtl(ttlMs: number | undefined): void {
   if (ttlMs !== undefined && ttlMs > LIMITS.ttlMs && Number.isFinite(ttlMs)) {
     throw new TurnkeepError('limit_exceeded', {

@@ -6,10 +6,10 @@ import type { Json } from '../../core/json.ts';
 import type { InterruptId, TurnId } from '../../core/ids.ts';
 import type { Interrupt, Step } from '../../core/read/agent.ts';
 
-/** What makes one step out of whoever asks for its key. */
+/** What identifies a step: whoever asks for its key must say the same. */
 export interface Asked {
   readonly key: string;
-  /** A step has a result of its own, the others are messages. */
+  /** A `step` has a result of its own; the results of the others are messages. */
   readonly sort: 'step' | 'model' | 'tool';
   readonly name?: string | undefined;
   readonly input?: Json | undefined;
@@ -20,15 +20,15 @@ export type NewInterrupt = Omit<InterruptRequest, 'kind' | 'turnId' | 'interrupt
   readonly interruptId: InterruptId;
 };
 
-/** Throws `step_conflict` where a key that this run asked for before is asked for something else. */
+/** Throws `step_conflict` if this run asked for the key before with something else. */
 export function assertSameAsked(turnId: TurnId, before: Asked, now: Asked): void {
   const isSame = before.sort === now.sort && before.name === now.name && sameJson(before.input, now.input);
   if (!isSame) throw new TurnkeepError('step_conflict', { turnId, key: now.key });
 }
 
 /**
- * Throws `step_conflict` where a step is recorded under the key of another one: its result would be taken for what it is
- * not. Of what was redacted nobody can tell.
+ * Throws `step_conflict` if another step is recorded under the key, whose result would be mistaken for this one's. Redacted
+ * words cannot be compared.
  */
 export function assertSameStep(step: Step, now: Asked): void {
   const isSame = step.name === now.name && sameJson(step.input, now.input);
@@ -39,8 +39,8 @@ export function assertSameStep(step: Step, now: Asked): void {
 }
 
 /**
- * True where a step that has ended, or waits to be started again, is so by this very word, or by one that says the same: it was
- * sent before. Of what was redacted nobody can tell.
+ * True if a step has ended, or may be started again, because of this very settlement or an equal one, which was sent before.
+ * Redacted words cannot be compared.
  */
 export function isSettledSo(step: Step, outcome: StepSettle['outcome']): boolean {
   if (outcome.status === 'retry') return step.status === 'retry' || step.starts > 1;
@@ -51,7 +51,7 @@ export function isSettledSo(step: Step, outcome: StepSettle['outcome']): boolean
   return sameJson(known, ownJson(told as Json, 'outcome'));
 }
 
-/** Throws `interrupt_exists` where the id is that of another turn's question, or of another question. */
+/** Throws `interrupt_exists` if the id belongs to another turn's question, or to another question. */
 export function assertSameQuestion(known: Interrupt, turnId: TurnId, asked: NewInterrupt): void {
   const isWordedSo = known.payload === undefined || sameJson(known.payload, ownJson(asked.payload, 'payload'));
   const isSame = known.type === asked.type && known.callId === (asked.callId ?? null) && isWordedSo;

@@ -11,7 +11,7 @@ import { endOfTaken } from './ownership.ts';
 
 /**
  * Stops a turn from anywhere, whoever works on it: it is cancelled at once, what was drafted is kept as an incomplete
- * message, and its owner is told. A turn that has ended is answered as it ended.
+ * message, and its owner is told. For a turn that has ended, returns how it ended.
  */
 export async function stopTurn(access: ConversationAccess, turnId: TurnId, reason: string): Promise<TurnOutcome> {
   assertShape(shortText, reason, 'reason');
@@ -23,8 +23,8 @@ export async function stopTurn(access: ConversationAccess, turnId: TurnId, reaso
       const receipt = await endFromOutside(access, turnId, found, how);
       return { turnId, state: 'cancelled', receipt };
     } catch (error) {
-      // Somebody took the turn in between: it is stopped in their hands, unless they stop it. Of two who take it from each
-      // other to end it neither would.
+      // Somebody took the turn in between: unless they end it, it is stopped in their hands. Two who took it from each other
+      // to end it would never finish.
       if (!isTurnkeepError(error) || !LOST_RACE.has(error.code)) throw error;
       await endOfTaken(access, turnId, found.held);
     }

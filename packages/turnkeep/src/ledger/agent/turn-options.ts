@@ -63,7 +63,7 @@ export const REPEATABLE: Checks<Pick<ToolOptions, 'retry' | 'reconcile'>> = {
   reconcile: callback,
 };
 
-// Its input and its message have errors of their own.
+// Its input and its message are checked elsewhere, with their own errors.
 const STEP: Checks<StepOptions<Json>> = { ...REPEATABLE, name: text, input: anything };
 const TOOL: Checks<ToolOptions> = { ...REPEATABLE, message: anything };
 const MODEL: Checks<ModelOptions> = { message: anything, usage: callback };
@@ -84,12 +84,12 @@ export function assertModel(key: string, call: unknown, options: ModelOptions): 
   assertNotes(options.message, `model ${key}.options.message`);
 }
 
-/** Throws `invalid_value` unless a model's answer is parts to go through: a text would be gone through letter by letter. */
+/** Throws `invalid_value` unless a model's answer is parts to go through: a text would be iterated letter by letter. */
 export function assertAnswer(key: string, answered: unknown): void {
   assertIterable(answered, `model ${key}`, 'a model answers parts: a list of them, or one after another');
 }
 
-/** Throws `invalid_value` with the reason unless a value can be gone through, and is no text. */
+/** Throws `invalid_value` with the reason unless a value can be iterated and is not text. */
 export function assertIterable(value: unknown, path: string, reason: string): void {
   const isIterable =
     typeof value === 'object' && value !== null && (Symbol.asyncIterator in value || Symbol.iterator in value);
@@ -103,7 +103,7 @@ export function assertTool(callId: string, work: unknown, options: ToolOptions):
   assertNotes(options.message, `tool ${callId}.options.message`);
 }
 
-/** Before the work is done: afterwards its result would be lost to a word beside it. */
+/** Checked before the work is done; afterwards an invalid option would cost its result. */
 export function assertNotes(message: unknown, path: string): void {
   if (message !== undefined) assertShape(messageNotes, message, path);
 }

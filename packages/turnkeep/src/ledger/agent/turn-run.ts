@@ -30,7 +30,7 @@ import { endKeeping } from './unfinished.ts';
  */
 export type Agent = (turn: AgentTurn) => Promise<readonly NewMessage[] | void>;
 
-/** The conversation that is worked in: as the library reaches it, and as its users do. */
+/** The conversation of the turn, as the library reaches it and as its users do. */
 export interface Workplace {
   readonly access: ConversationAccess;
   readonly conversation: Conversation;
@@ -42,7 +42,7 @@ export interface TurnRunOptions {
   readonly atBoundary?: AtBoundary | undefined;
 }
 
-/** Refusals that may say that the turn is not this run's any more. */
+/** Refusals that may mean that the turn no longer belongs to this run. */
 const LOST: ReadonlySet<string> = new Set<ErrorCode>([
   'fenced',
   'no_attempt',
@@ -75,7 +75,7 @@ export class TurnRun {
     this.#turn = new AgentTurn(this.#work, conversation);
   }
 
-  /** Works at the turn until something ends the run; where its ledger closes, that does. */
+  /** Works at the turn until something ends the run, such as the closing of its ledger. */
   async run(agent: Agent): Promise<TurnOutcome> {
     const over = this.#run(agent);
     const leave = () => this.#stopped.abort(new TurnkeepError('closed', { what: 'the store' }));
@@ -107,13 +107,13 @@ export class TurnRun {
     }
   }
 
-  /** Aborts the agent, unless it was this run that ended the turn. */
+  /** Aborts the agent, unless this run itself ended the turn. */
   async #stop(error: TurnkeepError): Promise<void> {
     await this.#writer.idle();
     if (!this.#isEnding && !this.#work.ended) this.#stopped.abort(error);
   }
 
-  /** A word that was taken before is not said again: whoever resumes a turn in a loop says it each time. */
+  /** A settlement that was recorded before is not sent again: a caller who resumes in a loop passes it each time. */
   async #settleAsTold(): Promise<void> {
     const { turnId } = this.#hold;
     for (const [key, outcome] of Object.entries(this.#options.settle ?? {})) {
@@ -123,7 +123,7 @@ export class TurnRun {
     }
   }
 
-  /** Runs the agent's function until it ends or the turn is cut off. Answers what it threw, if it did. */
+  /** Runs the agent's function until it ends or the turn is cut off. Returns what it threw, if anything. */
   async #doWork(agent: Agent): Promise<{ readonly thrown?: unknown }> {
     const { signal } = this.#work;
     let cutOff: (() => void) | undefined;
@@ -158,20 +158,20 @@ export class TurnRun {
     return this.#fail(thrown);
   }
 
-  /** Whether that was thrown because the turn is not this run's any more: another turn's error may have the same code. */
+  /** Whether the error means that this run lost its turn: another turn's error may have the same code. */
   async #isLost(thrown: unknown): Promise<boolean> {
     if (!isTurnkeepError(thrown)) return false;
     const code = isTurnkeepError(thrown, 'not_completed') ? thrown.details.reason : thrown.code;
     return LOST.has(code) && (await lossOf(this.#access, this.#hold)) !== undefined;
   }
 
-  /** Whether that was thrown because a turn above this sub-agent's was cancelled or has failed: then this one is cancelled. */
+  /** Whether the error means that a turn above this sub-agent's was cancelled or has failed: then this one is cancelled. */
   async #isGivenUpAbove(thrown: unknown): Promise<boolean> {
     if (!isTurnkeepError(thrown, 'parent_ended')) return false;
     return this.#access.view(({ tree }) => endAbove(tree.rows, tree.head) !== undefined);
   }
 
-  /** The agent ended the turn itself. What it threw afterwards is its caller's to know. */
+  /** The agent ended the turn itself. What it threw afterwards is passed to the caller. */
   async #ended(receipt: Receipt, thrown: unknown): Promise<TurnOutcome> {
     await this.#clear();
     this.#options.atBoundary?.('ended');
@@ -183,7 +183,7 @@ export class TurnRun {
     return { turnId: this.#hold.turnId, state, receipt };
   }
 
-  /** Waits, unless an answer came meanwhile: whoever gave it may have found this run at work, and will not come again. */
+  /** Lets the turn wait, unless an answer came meanwhile: whoever gave it may have seen this run at work, and will not resume. */
   async #wait(): Promise<TurnOutcome | 'again'> {
     const { turnId, runId } = this.#hold;
     const changes: readonly Change[] = [
@@ -206,7 +206,7 @@ export class TurnRun {
     }
   }
 
-  /** The version, and whether everything that was asked is still open at it. */
+  /** The version, and whether every question is still open at it. */
   async #waitsAsTheyAre(): Promise<{ readonly version: number; readonly isOpen: boolean }> {
     return this.#access.view(({ tree, bodies }) => {
       const asked = this.#work.waits.map(({ interruptId }) => readInterrupt(tree, bodies, interruptId));

@@ -50,7 +50,7 @@ export interface Recorded<Result> {
   readonly changes: (commitId: CommitId) => readonly Change[];
   readonly outcome: (commitId: CommitId) => StepOutcome;
   readonly result: Result;
-  /** What is recorded where this is nothing that can be kept; without it the step has failed. */
+  /** What is recorded if this cannot be kept; without it the step has failed. */
   readonly instead?: ((unfit: TurnkeepError) => Recorded<Result>) | undefined;
   /** Thrown once it is recorded. */
   readonly problem?: Error | undefined;
@@ -62,7 +62,7 @@ type StepEnd = 'step.finish' | 'step.settle';
 export interface Action<Result> extends Asked {
   readonly callId?: string | undefined;
   readonly repeat: StepRepeat;
-  /** True where the draft shows it, until it is a message. */
+  /** True if the draft shows it until it is a message. */
   readonly isDrafted?: true | undefined;
   readonly reconcile?: (() => Promise<Recorded<Result> | undefined>) | undefined;
   readonly perform: () => Promise<Recorded<Result>>;
@@ -77,14 +77,14 @@ export class TurnWork {
   readonly access: ConversationAccess;
   readonly writer: TurnWriter;
   readonly draft: DraftWriter;
-  /** Aborted where the turn is stopped, taken over, or out of time. */
+  /** Aborted when the turn is stopped, taken over, or out of time. */
   readonly signal: AbortSignal;
   readonly at: AtBoundary;
   readonly ownCalls: OwnCalls;
   readonly #steps = new Map<string, { readonly action: Action<never>; readonly doing: Promise<unknown> }>();
   readonly #pending = new Set<Promise<unknown>>();
   readonly #waits = new Set<TurnWaits>();
-  /** The receipt of the commit that ended the turn, where the agent ended it itself. */
+  /** The receipt of the commit that ended the turn, if the agent ended it itself. */
   ended: Receipt | undefined;
 
   constructor(access: ConversationAccess, writer: TurnWriter, draft: DraftWriter, signal: AbortSignal, at: AtBoundary) {
@@ -108,14 +108,14 @@ export class TurnWork {
   }
 
   async #ask(asked: NewInterrupt): Promise<Json> {
-    // Copied before anything is awaited: what the caller does with it meanwhile is not what was asked.
+    // Copied before anything is awaited, so that later changes by the caller have no effect.
     const request: InterruptRequest & NewInterrupt = {
       ...ownFields(asked, 'asked'),
       kind: 'interrupt.request',
       turnId: this.turnId,
     };
     const { interruptId } = request;
-    // A minted one would be another question each time.
+    // With a minted id it would be another question each time.
     assertId(interruptId, 'interruptId');
     const known = await this.#interrupt(interruptId);
     if (!known) {
@@ -131,12 +131,12 @@ export class TurnWork {
     throw new TurnkeepError('interrupt_closed', { interruptId, status: closed?.status ?? 'withdrawn' });
   }
 
-  /** What was asked was answered meanwhile: the agent's function asks again. */
+  /** Called when the questions were answered meanwhile: the agent's function asks again. */
   forgetWaits(): void {
     this.#waits.clear();
   }
 
-  /** Waits until everything that was begun is recorded, and what goes on from there; then nothing more is begun. */
+  /** Waits until everything that was begun is recorded, including whatever that leads to. */
   async settled(): Promise<void> {
     while (this.#pending.size > 0) {
       await Promise.allSettled(this.#pending);
@@ -172,7 +172,7 @@ export class TurnWork {
     }
   }
 
-  /** The run waits for it before it ends. Where nobody looks at how it ended, it ends no process. */
+  /** The run waits for it before it ends. If nobody handles its failure, that does not end the process. */
   begun<Result>(work: Promise<Result>): Promise<Result> {
     this.#pending.add(work);
     const tracked = work.finally(() => this.#pending.delete(work));
@@ -245,13 +245,13 @@ export class TurnWork {
       return recorded;
     } catch (error) {
       if (!isTurnkeepError(error) || !UNFIT.has(error.code)) throw error;
-      // It was done, but its result is nothing that can be kept: that is how it ended.
+      // It was done, but its result cannot be kept: so that is recorded.
       if (!recorded.instead) throw await this.#failed(key, error, kind);
       return this.#record(key, kind, recorded.instead(error));
     }
   }
 
-  /** Records that a step failed; of what was cut off nobody knows how far it got, and it stays as it is. */
+  /** Records that a step failed. A step that was cut off stays as it is: nobody knows how far it got. */
   async #failed(key: string, error: unknown, kind: StepEnd = 'step.finish'): Promise<unknown> {
     if (this.signal.aborted) return error;
     const code = isTurnkeepError(error) ? error.code : 'step_failed';
@@ -262,8 +262,8 @@ export class TurnWork {
   }
 
   /**
-   * What becomes of a step that an earlier attempt started and nobody finished: looked up, or repeated where that is safe,
-   * else refused with every such step of the turn.
+   * What becomes of a step that an earlier attempt started and nobody finished: it is looked up, or repeated if that is safe,
+   * else refused together with every such step of the turn.
    */
   async #settle<Result>(step: Step, action: Action<Result>): Promise<Recorded<Result> | undefined> {
     const { turnId, key } = step;
@@ -277,7 +277,7 @@ export class TurnWork {
     return undefined;
   }
 
-  /** Where the look-up fails nobody knows any more than before: the step stays as it is, and the turn can be resumed. */
+  /** If the look-up fails, nobody knows more than before: the step stays as it is, and the turn can be resumed. */
   async #lookUp<Result>(key: string, reconcile: () => Promise<Result>): Promise<Result> {
     try {
       return await reconcile();

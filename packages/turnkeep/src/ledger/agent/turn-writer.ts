@@ -7,10 +7,10 @@ import type { ConversationAccess } from '../conversation-access.ts';
 import type { Hold } from './hold.ts';
 import { persist } from './persist.ts';
 
-/** `ready → in_flight → ready`, while steps are being done; then one of the ends, with the outcome. */
+/** The phase of the checkpoint: `ready → in_flight → ready` while steps are being done, then the final one, with the outcome. */
 export type Phase = 'ready' | 'in_flight' | 'waiting' | 'completed' | 'failed' | 'cancelled';
 
-/** What a commit says beside its changes. */
+/** What a commit has besides its changes. */
 export interface Effect {
   /** A step that is about to be done. */
   readonly starts?: string | undefined;

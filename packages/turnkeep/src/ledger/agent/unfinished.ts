@@ -5,7 +5,7 @@ import type { RunId, TurnId } from '../../core/ids.ts';
 import type { NewMessage, Part } from '../../core/message.ts';
 import type { Receipt } from '../../core/receipt.ts';
 
-/** Refusals for what was said, not for who says it. */
+/** Refusals because of the content, not because of the writer. */
 export const UNFIT: ReadonlySet<ErrorCode> = new Set([
   'invalid_value',
   'limit_exceeded',
@@ -18,7 +18,7 @@ export const UNFIT: ReadonlySet<ErrorCode> = new Set([
 /** What was drafted and no message has yet. */
 export interface Drafted {
   readonly parts: readonly Part[];
-  /** True where more was drafted than is here. */
+  /** True if more was drafted than is here. */
   readonly truncated: boolean;
 }
 
@@ -56,7 +56,7 @@ export async function endKeeping(
 function unfinishedMessage(turnId: TurnId, { parts, truncated }: Drafted, reason: string): readonly Change[] {
   const said = parts.filter((one) => one.type !== 'tool_call');
   if (said.length === 0) return [];
-  // A call that was only drafted was never made, and nobody will answer it: it is named, not kept.
+  // A call that was only drafted was never made, and nobody will answer it: only its id is noted.
   const unmadeCalls = parts.flatMap((one) => (one.type === 'tool_call' ? [one.callId] : []));
   const notes = { ...(unmadeCalls.length > 0 ? { unmadeCalls } : {}), ...(truncated ? { truncated } : {}) };
   const metadata = Object.keys(notes).length > 0 ? { metadata: notes } : {};

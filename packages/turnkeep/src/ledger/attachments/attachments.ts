@@ -10,7 +10,7 @@ import type { AttachmentInfo, PutOptions } from './upload.ts';
 import { abortSignal, anything, assertChecked } from '../given.ts';
 import type { Checks } from '../given.ts';
 
-// A limit and a range have errors of their own.
+// A limit and a range are checked elsewhere, with their own errors.
 const PUT: Checks<PutOptions> = { maxBytes: anything, signal: abortSignal };
 const GET: Checks<GetOptions> = { range: anything, signal: abortSignal };
 

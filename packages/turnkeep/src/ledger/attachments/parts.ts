@@ -1,7 +1,7 @@
 import { TurnkeepError } from '../../core/errors.ts';
 import { assertNotAborted, orAborted } from '../../core/abort.ts';
 
-/** Bytes as a caller hands them in: all at once, or one chunk after the other, of any length. */
+/** Bytes as a caller passes them: all at once, or in chunks of any length. */
 export type AttachmentSource =
   | Uint8Array
   | AsyncIterable<Uint8Array>
@@ -9,8 +9,8 @@ export type AttachmentSource =
   | ReadableStream<Uint8Array>;
 
 /**
- * The bytes of a source, in parts of `partBytes` each but the last: copies, so that the caller may use its chunks again.
- * What the source throws is thrown on; a source that is not read to its end is told so.
+ * The bytes of a source, in parts of `partBytes` each except the last: copies, so that the caller may reuse its chunks. What
+ * the source throws is passed on; a source that is not read to its end is closed.
  */
 export async function* partsOf(
   source: AttachmentSource,
@@ -52,7 +52,7 @@ async function* chunksOf(source: AttachmentSource, signal: AbortSignal | undefin
     }
   } finally {
     if (is === 'given') await chunks.return?.();
-    // One that is silent answers this no sooner than what it was asked before: it is told, and not waited for.
+    // A silent source would not answer this before its pending read, so it is told without waiting.
     if (is === 'asked') void Promise.resolve(chunks.return?.()).catch(() => undefined);
   }
 }

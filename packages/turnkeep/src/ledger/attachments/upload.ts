@@ -21,7 +21,7 @@ export interface AttachmentInfo {
   readonly sizeBytes: number;
 }
 
-/** Puts the bytes of a source part by part; the last one makes them an attachment. Whatever fails leaves nothing. */
+/** Stores the bytes of a source part by part; the last part makes them an attachment. A failure leaves nothing behind. */
 export async function upload(
   access: Access,
   namespace: NamespaceId,
@@ -49,7 +49,7 @@ export async function upload(
     await attachments.finish(namespace, { ...seal, quotaBytes: access.attachmentQuotaBytes });
     return { digest: seal.digest, sizeBytes };
   } catch (error) {
-    // What cannot be discarded now, a collection clears.
+    // A collection clears what cannot be discarded now.
     if (digests.length > 1) await attachments.discard(namespace, name).catch(() => undefined);
     throw error;
   }

@@ -7,13 +7,13 @@ import { assertNotAborted } from '../../core/abort.ts';
 import type { Access } from '../access.ts';
 import { AttachmentContent } from './content.ts';
 
-/** What was found of one attachment. */
+/** What was found about one attachment. */
 export interface AttachmentCheck {
   readonly attachments: number;
   readonly faults: readonly Fault[];
 }
 
-/** Reads every attachment of a namespace, checks its bytes, and that rows and references agree; one answer for each. */
+/** Reads every attachment of a namespace, checks its bytes, and checks that rows and references agree; yields one result for each. */
 export async function* verifyAttachments(
   access: Access,
   namespace: NamespaceId,
@@ -35,7 +35,7 @@ export async function* verifyAttachments(
 
 async function bytesFaults(access: Access, namespace: NamespaceId, sealed: Shelved): Promise<readonly Fault[]> {
   try {
-    // Read for its checks alone.
+    // Read only for its checks.
     for await (const _ of new AttachmentContent(access, namespace, sealed, {}));
     return [];
   } catch (error) {

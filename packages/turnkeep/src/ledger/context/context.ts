@@ -64,7 +64,7 @@ export type ContextAnswer = ReadyContext | SummaryRequired;
 const LEFT_OUT = '[Earlier messages of this conversation are left out.]';
 const BEGINNING = '[The conversation begins.]';
 
-/** What one reading of the conversation finds, the transcript aside. */
+/** What one reading of the conversation finds, apart from the transcript. */
 interface Facts extends Omit<NoteSources, 'memories'> {
   readonly leaf: TurnId | null;
   readonly lastSequence: number;
@@ -75,8 +75,8 @@ interface Facts extends Omit<NoteSources, 'memories'> {
 }
 
 /**
- * What to hand a model: instructions, summary, transcript, notes, within a budget. It reads and changes nothing; the same
- * conversation and policy answer the same. `context_too_large` where not even the last message fits.
+ * What to give a model: instructions, summary, transcript and notes, within a budget. It only reads; the same conversation
+ * and policy give the same result. `context_too_large` if not even the last message fits.
  */
 export async function contextOf(access: ConversationAccess, policy: ContextPolicy): Promise<ContextAnswer> {
   const full = fullPolicy(policy);
@@ -112,7 +112,7 @@ class Assembly {
   readonly #transcript: Transcript;
   readonly #instructions: number;
   readonly #tools: number;
-  /** The late results that are told. */
+  /** The late results that are shown. */
   #late: readonly Message[];
   #urls: ReadonlyMap<string, string> = new Map();
 
@@ -147,8 +147,8 @@ class Assembly {
     const sources = { ...this.#facts, memories: await memoriesFor(this.#access, this.#asked, lines) };
     const share = Math.min(room, this.#policy.notesTokens ?? Math.floor(room / 4));
     const notes = notesOf(sources, this.#policy, share, this.#counter);
-    // The notes' whole share stays free for them, so that the start does not follow their length. Where not even the last
-    // messages fit then, they take what the notes leave, and at last the notes' own room.
+    // The notes' whole share stays free for them, so that the start does not follow their length. If not even the last
+    // messages fit then, they take what the notes leave, and finally the notes' own room.
     const none = notesOf(sources, this.#policy, 0, this.#counter);
     for (const [told, kept] of [
       [notes, share],
@@ -170,8 +170,8 @@ class Assembly {
   }
 
   /**
-   * Late results are told as far as the last messages leave room for them, the newest first; where a summary may be asked
-   * for, it takes them up. `context_too_large` where the summary itself is.
+   * Late results are shown as far as the last messages leave room for them, newest first; if a summary may be asked for, it
+   * includes them. `context_too_large` if the summary itself is too large.
    */
   async #fitLate(room: number): Promise<SummaryRequired | undefined> {
     const { lines } = this.#transcript;
@@ -258,7 +258,7 @@ class Assembly {
     return [...before, ...unsaid, ...ofView, ...built.leftOut, ...notes.leftOut];
   }
 
-  /** The summary with what came late to it; without one a line that says that something is missing. */
+  /** The summary with what came late to it; without a summary, a line that says that something is missing. */
   #opening(isCut: boolean, view?: ModelView): readonly MessageContent[] {
     const { summary } = this.#facts;
     if (summary) return [userText(`[Summary of the conversation so far]\n${summary.text}`), ...this.#lateInWords()];
@@ -285,7 +285,7 @@ class Assembly {
     return countedTokens(this.#policy, { opening, view: modelView([], this.#policy.format), notes: '' }, this.#counter);
   }
 
-  /** What a message costs as it stands. Repairs may cost more: a request is counted again, whole, before it is handed out. */
+  /** What a message costs as it stands. Repairs may cost more: the whole request is counted again before it is returned. */
   #cost(message: Message): number {
     const known = this.#costs.get(message.messageId);
     if (known !== undefined) return known;
@@ -331,7 +331,7 @@ class Assembly {
   }
 }
 
-/** Where the last messages start that no cut splits. */
+/** Where the last group, which no cut splits, starts. */
 function lastGroup(lines: readonly Line[]): number {
   return Math.max(0, cutsOf(lines.map((line) => line.message)).lastIndexOf(true));
 }

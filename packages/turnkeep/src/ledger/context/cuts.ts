@@ -25,7 +25,7 @@ export function cutsOf(messages: readonly Said[]): readonly boolean[] {
   return cuts;
 }
 
-/** Reasoning alone: a provider refuses what it led to without it, and it without that. */
+/** Reasoning alone: a provider refuses it without what it led to, and that without it. */
 function leadsOn({ role, parts }: Said): boolean {
   return role === 'assistant' && parts.length > 0 && parts.every((part) => part.type === 'reasoning');
 }
@@ -38,9 +38,9 @@ export interface StartOptions {
 }
 
 /**
- * Where to start so that what follows fits: with the oldest line where all of it fits, else at a turn whose place on the path
+ * Where to start so that the rest fits: with the oldest line if everything fits, else at a turn whose place on the path
  * is a multiple of the batch, of half of it, of a quarter … — the coarsest that keeps at least half of what would fit. As the
- * conversation grows the start stays, and then moves by many turns at once. `undefined` where not even the last group fits.
+ * conversation grows the start stays, and then moves by many turns at once. `undefined` if not even the last group fits.
  */
 export function startOf(lines: readonly Line[], costs: readonly number[], options: StartOptions): number | undefined {
   const cuts = cutsOf(lines.map((line) => line.message));
@@ -61,7 +61,7 @@ function isBatchStart(lines: readonly Line[], at: number, batch: number): boolea
   return before !== undefined && isOtherTurn(before, line) && line.placed.depth % batch === 0;
 }
 
-/** What each line costs with all after it. */
+/** What each line costs together with all lines after it. */
 function costsAfter(costs: readonly number[]): readonly number[] {
   const sums = [...costs];
   for (let at = sums.length - 2; at >= 0; at--) sums[at] = (sums[at] as number) + (sums[at + 1] as number);

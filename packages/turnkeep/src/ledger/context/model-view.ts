@@ -25,9 +25,9 @@ const PLAIN_ID = /^[a-zA-Z0-9_-]+$/;
 
 /**
  * The messages as a provider takes them. Results follow the messages that called, all of them at once; a call without a
- * result gets one that says so; a result without its call is told in words; an id that stands twice is told apart. A call
- * that a provider ran has its result beside it, wherever that came; without one it is left out, but at the end of all, where
- * its provider may go on with it. The transcript itself stays as it is.
+ * result gets one that says so; a result without its call is put into words; a duplicate id is renamed. A call that a
+ * provider ran has its result beside it, wherever that came; without one it is left out, except at the very end, where its
+ * provider may continue it. The transcript itself is not changed.
  */
 export function modelView(messages: readonly Message[], format: RequestFormat): ModelView {
   const builder = new ViewBuilder(format, pairsOf(messages), messages.findLast(isForModel));
@@ -35,7 +35,7 @@ export function modelView(messages: readonly Message[], format: RequestFormat): 
   return builder.end();
 }
 
-/** The result of each call and the other way round. */
+/** The result of each call, and the call of each result. */
 interface Pairs {
   readonly resultOf: ReadonlyMap<ToolCallPart, ToolResultPart>;
   readonly callOf: ReadonlyMap<ToolResultPart, ToolCallPart>;
@@ -95,12 +95,12 @@ class ViewBuilder {
   end(): ModelView {
     this.#closeRun();
     const messages: ViewMessage[] = [];
-    // From the end: what stands before a loose end that goes may be the next one.
+    // From the end: when a loose end goes, what stands before it may be the next one.
     for (const message of this.#messages.toReversed()) messages.unshift(...this.#withoutLooseEnd(message, messages[0]));
     return { messages, leftOut: this.#leftOut, repairs: this.#repairs };
   }
 
-  /** A model's message; where a result of one of its calls stands within it, what follows the result is a message of its own. */
+  /** A model's message; if a result of one of its calls stands within it, what follows the result becomes a separate message. */
   #addAnswer(message: Message): void {
     let parts: Part[] = [];
     for (const part of message.parts) {
@@ -137,7 +137,7 @@ class ViewBuilder {
     this.#messages.push({ content: toldInWords(result), from: message.messageId });
   }
 
-  /** The call, with its result where that came in another message. */
+  /** The call, with its result if that came in another message. */
   #provided(message: Message, call: ToolCallPart): readonly Part[] {
     const result = this.#pairs.resultOf.get(call);
     if (result) return message.parts.includes(result) ? [call] : [call, result];
@@ -147,7 +147,7 @@ class ViewBuilder {
     return [];
   }
 
-  /** The call, and that it waits for its result; nothing where none could stand in for the one that is missing. */
+  /** The call, noted as waiting for its result; nothing if no substitute could stand in for a missing one. */
   #opened(message: Message, call: ToolCallPart): readonly ToolCallPart[] {
     if (this.#format === 'openai-responses' && takesOwnResult(call) && !this.#pairs.resultOf.has(call)) {
       this.#leftOut.push({ what: 'part', messageId: message.messageId, part: 'tool_call', why: 'private' });
@@ -211,7 +211,7 @@ class ViewBuilder {
     return kept.length === 0 ? [] : [{ content: { role: 'assistant', parts: kept }, from }];
   }
 
-  /** Where a provider takes the system's words at the beginning alone, later ones are told as the user's, marked. */
+  /** If a provider takes system words only at the beginning, later ones are given as the user's, marked. */
   #voiced(content: MessageContent): MessageContent {
     const isSystem = content.role === 'system' || content.role === 'developer';
     if (!isSystem || (this.#format !== 'anthropic' && this.#format !== 'ai-sdk')) return content;
@@ -236,12 +236,12 @@ function isOwnCall(part: Part): boolean {
   return part.type === 'tool_call' && part.executedBy !== 'provider';
 }
 
-/** Calls are a model's, whoever is said to have made them. */
+/** Calls belong to a model, whatever role their message has. */
 function isAnswer({ role, parts }: Message): boolean {
   return role === 'assistant' || parts.some((part) => part.type === 'tool_call');
 }
 
-/** A result whose call is not there, as words of the user's side. */
+/** A result without its call, as words on the user's side. */
 export function toldInWords(result: ToolResultPart): MessageContent {
   const name = result.name === undefined ? '' : ` of ${result.name}`;
   const opening: Part = { type: 'text', text: `[Result${name}, call ${result.callId}, ${result.status}]` };

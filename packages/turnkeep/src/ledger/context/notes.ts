@@ -3,7 +3,7 @@ import type { ContextMemory, FullPolicy } from './policy.ts';
 import type { ContextLeftOut, NoteKind } from './report.ts';
 import type { TokenCounter } from './tokens.ts';
 
-/** What is told after the transcript. */
+/** What is said after the transcript. */
 export interface NoteSources {
   readonly state: WorkingState;
   readonly commitments: readonly Commitment[];
@@ -12,7 +12,7 @@ export interface NoteSources {
 }
 
 export interface Notes {
-  /** Empty where there is nothing to tell. */
+  /** Empty if there is nothing to say. */
   readonly text: string;
   readonly tokens: number;
   readonly leftOut: readonly ContextLeftOut[];
@@ -35,7 +35,7 @@ const HEADINGS: { readonly [Kind in NoteKind]: string } = {
 const OPENING = '<notes>';
 const CLOSING = '</notes>';
 
-/** The notes that fit, in the order that matters; what does not fit or is one too many is listed. */
+/** The notes that fit, by importance; those that do not fit or exceed their number are listed. */
 export function notesOf(sources: NoteSources, policy: FullPolicy, room: number, counter: TokenCounter): Notes {
   const { kept, leftOut } = limited(itemsOf(sources), policy);
   const taken: Item[] = [];

@@ -6,7 +6,7 @@ import { NamespaceMemories } from '../memories.ts';
 import type { ContextMemory, ContextPolicy } from './policy.ts';
 import type { Line } from './transcript.ts';
 
-/** How much of a message is searched for. */
+/** How much of a message is used as a query. */
 const QUERY_LENGTH = 1_000;
 
 /** The memories that the policy asks for, best first. */

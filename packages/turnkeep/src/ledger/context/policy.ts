@@ -63,7 +63,7 @@ export interface ContextPolicy {
    */
   readonly attachmentUrl?: ((digest: string) => Promise<string | undefined> | string | undefined) | undefined;
   /**
-   * Which path is told; that of the active leaf when absent. A turn that was submitted and has not started is not part of
+   * Which path is used; that of the active leaf when absent. A turn that was submitted and has not started is not part of
    * that one: name it (`leaf: turn.turnId`), so that its question is the last message. `null`: the root.
    */
   readonly leaf?: TurnId | null | undefined;
@@ -71,7 +71,7 @@ export interface ContextPolicy {
   readonly counter?: TokenCounter | undefined;
 }
 
-/** A policy with everything said. */
+/** A policy with all defaults filled in. */
 export interface FullPolicy extends RenderOptions {
   readonly format: RequestFormat;
   readonly budgetTokens: number;
@@ -98,7 +98,7 @@ const MEMORIES: Checks<ContextMemories> = {
   embed: callback,
 };
 
-// What is anything here is checked as it is filled in.
+// Options marked `anything` are checked when they are filled in.
 const POLICY: Checks<ContextPolicy> = {
   format: anything,
   budgetTokens: anything,

@@ -41,7 +41,7 @@ export interface ContextTokens {
   readonly summary: number;
   readonly transcript: number;
   readonly notes: number;
-  /** The sum of all but the budget, and never above it. */
+  /** The sum of everything except the budget; never above it. */
   readonly total: number;
 }
 

@@ -9,7 +9,7 @@ import type { ContextLeftOut } from './report.ts';
 /** The parts of a request that a provider's call takes as they are; the model and its settings are the caller's. */
 export type ContextRequest = JsonObject;
 
-/** Messages in a provider's words. `isLasting` where the next request begins with it too. */
+/** A message in a provider's format. `isLasting` if the next request also begins with it. */
 interface Native {
   readonly message: JsonObject;
   readonly isLasting: boolean;
@@ -20,7 +20,7 @@ export interface RequestParts {
   /** The summary and what came late to it, or a line that says that messages were left out. */
   readonly opening: readonly MessageContent[];
   readonly view: ModelView;
-  /** The notes; empty where there are none. */
+  /** The notes; empty if there are none. */
   readonly notes: string;
 }
 
@@ -32,7 +32,7 @@ export interface BuiltRequest {
   readonly leftOut: readonly ContextLeftOut[];
 }
 
-/** The request in a format, with neighbours joined where a provider wants them as one message. */
+/** The request in a format, with neighbours joined if a provider wants them as one message. */
 export function builtRequest(policy: FullPolicy, parts: RequestParts): BuiltRequest {
   const { format } = policy;
   const opening = rendered(parts.opening, format, policy, true);
@@ -58,7 +58,7 @@ export function builtRequest(policy: FullPolicy, parts: RequestParts): BuiltRequ
   };
 }
 
-/** Where a provider wants the user's words first: whether a model's come first, once what says nothing there is left out. */
+/** For providers that want the user's words first: whether a model's come first, once empty messages are left out. */
 export function beginsWithAnswer({ format, attachmentUrl }: FullPolicy, { messages }: ModelView): boolean {
   if (format !== 'anthropic') return false;
   const contents = messages.map(({ content }) => content);
@@ -87,7 +87,7 @@ function requestOf({ format, instructions, tools }: FullPolicy, messages: readon
   return request;
 }
 
-/** The end of what leads, and the end of the transcript, as far as the notes are not joined to it. */
+/** The end of the leading part, and the end of the transcript unless the notes are joined to it. */
 function breakpointsOf(natives: readonly Native[], lead: number): readonly number[] {
   const lasting = natives.findLastIndex((native) => native.isLasting);
   const places = lead > 0 && lead - 1 < lasting ? [lead - 1, lasting] : [lasting];

@@ -15,14 +15,14 @@ import type { Pin } from './transcript.ts';
 export interface BatchOptions {
   /** The message that the summary does not reach; absent: the path's end. */
   readonly end: MessageId | undefined;
-  /** The most messages, as far as no group is split. */
+  /** The most messages, unless a group would be split. */
   readonly most: number;
   /** The most tokens, likewise. */
   readonly room: number;
   readonly cost: (message: Message) => number;
 }
 
-/** A group that goes on beyond the batch is read this far. */
+/** How far a group that extends beyond the batch is read. */
 const LOOK_AHEAD = 256;
 
 /** The first messages of a path after a summary's last one, oldest first; at least one group. */
@@ -39,7 +39,7 @@ export async function firstAfter(
   return messages.slice(0, lengthOf(messages, options));
 }
 
-/** Up to the last place within the limits that splits no group, or up to the first one where the first group is too large. */
+/** Up to the last place within the limits that splits no group; if the first group is too large, up to its end. */
 function lengthOf(messages: readonly Message[], { most, room, cost }: BatchOptions): number {
   const cuts = [...cutsOf(messages), true];
   let length = 0;

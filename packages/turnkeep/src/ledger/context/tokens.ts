@@ -28,7 +28,7 @@ async function load(): Promise<TokenCounter> {
     const what = 'count tokens without the package gpt-tokenizer: install it, or give a counter';
     throw new TurnkeepError('unsupported', { what }, { cause });
   });
-  // What looks like a special token is text here, as it is for the model.
+  // What looks like a special token counts as text, as it does for the model.
   const options = { disallowedSpecial: new Set<string>() };
   return inSlices((text) => countTokens(text, options));
 }
@@ -51,7 +51,7 @@ function inSlices(count: (text: string) => number): TokenCounter {
   };
 }
 
-/** The same counter, which counts each text once; `invalid_value` where it answers no count. For one request: it keeps the texts. */
+/** The same counter, but counting each text once; `invalid_value` if it does not return a count. For one request: it keeps the texts. */
 export function counterOnce(counter: TokenCounter): TokenCounter {
   const known = new Map<string, number>();
   return {

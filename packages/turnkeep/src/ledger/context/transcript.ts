@@ -13,7 +13,7 @@ export interface Line {
   readonly placed: TailMessage;
 }
 
-/** What a reading keeps to, so that its steps are one reading. */
+/** What pins a reading, so that its steps see the same path. */
 export interface Pin {
   readonly leaf: TurnId | null;
   readonly lastSequence: number;
@@ -42,7 +42,7 @@ export class Transcript {
     return this.#lines;
   }
 
-  /** True where nothing stands before the first line but what the summary covers. */
+  /** True if only what the summary covers stands before the first line. */
   get isWhole(): boolean {
     return this.#isWhole;
   }
@@ -70,7 +70,7 @@ function linesBefore(view: View, pin: Pin, before: TailMessage | undefined, limi
   return placed.map((one) => ({ placed: one, message: readMessage(view.tree, view.bodies, one) }));
 }
 
-/** True where the oldest turn that was read answers a call that it has not shown yet. */
+/** True if the oldest turn that was read answers a call that was not read yet. */
 function isWithinGroup(lines: readonly Line[]): boolean {
   const [first] = lines;
   if (!first) return false;

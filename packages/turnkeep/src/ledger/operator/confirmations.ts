@@ -1,6 +1,6 @@
 import { fold } from '../../core/fold.ts';
 
-/** What people say to have a task go on, by language. Compared whole: without case, outer signs and doubled spaces. */
+/** What people say to let a task continue, by language. Compared whole, ignoring case, outer punctuation and doubled spaces. */
 const WORDS: { readonly [language: string]: readonly string[] } = {
   ar: ['نعم', 'أجل', 'استمر', 'تابع', 'موافق', 'حسنا'],
   bn: ['হ্যাঁ', 'ঠিক আছে', 'চালিয়ে যান'],

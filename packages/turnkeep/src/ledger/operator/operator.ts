@@ -72,7 +72,7 @@ export interface SentTask extends Receipt {
 export interface CompleteOptions extends Send {
   /** The task is not done: the answer is a proposal that awaits approval. */
   readonly awaits?: 'approval' | undefined;
-  /** Where the outcome is to be found. */
+  /** Where to find the outcome. */
   readonly outcomeRef?: string | undefined;
   /** More changes of the same commit: usage, a checkpoint, commitments. */
   readonly besides?: readonly Change[] | undefined;
@@ -83,7 +83,7 @@ export interface FailOptions extends Send {
   readonly partial?: readonly Part[] | undefined;
 }
 
-// The commit that a call sends checks what is anything here.
+// Options marked `anything` are checked by the commit that a call sends.
 const SENT: Checks<Send> = { idempotencyKey: text, signal: abortSignal };
 const SEND: Checks<SendOptions> = { ...SENT, author: anything, whenBusy: oneOf('reject', 'interrupt') };
 const COMPLETE: Checks<CompleteOptions> = {
@@ -100,7 +100,7 @@ const WATCH: Checks<{ readonly lines?: number | undefined; readonly signal?: Abo
 };
 const SETTINGS: Checks<OperatorSettings> = { confirms: callback, titleOf: callback, assignee: text };
 
-/** Somebody else was quicker: what is to be done is decided anew on what they left. */
+/** Refusals that mean that somebody else was quicker: the call decides anew on what they left. */
 const OVERTAKEN: ReadonlySet<ErrorCode> = new Set(['active_task', 'illegal_transition', 'no_task', 'task_exists']);
 const TRIES = 8;
 
@@ -183,7 +183,7 @@ export class Operator {
     return confirms === true;
   }
 
-  /** The first answer to a call that is sent again; `commit_id_reused` where it said something else. */
+  /** The first answer to a call that is sent again; `commit_id_reused` if it said something else. */
   async #sentBefore(earlier: Receipt, said: Json): Promise<SentTask> {
     const sent = sentTask(earlier);
     const before = await this.#access.view(({ tree, bodies }) => {
@@ -291,7 +291,7 @@ export class Operator {
     }
   }
 
-  /** What a call finds: its own commit, where it was sent before, and the tasks of the path to a turn or the leaf. */
+  /** What a call finds: its own commit, if it was sent before, and the tasks of the path to a turn or the leaf. */
   async #before(commitId: string | undefined, turnId?: TurnId): Promise<Before> {
     const { access, namespace, conversationId } = this.#access;
     const isThere = await access.read(namespace, (rows) => rows.head(conversationId) !== undefined);
@@ -335,7 +335,7 @@ function moved(taskId: TaskId, to: TaskStatus, turnId?: TurnId, outcomeRef?: str
   return { kind: 'task.transition', taskId, to, turnId, outcomeRef };
 }
 
-/** A task that nobody has started is started first: from `created` it cannot be completed. */
+/** A task that was not started yet is started first, since it cannot be completed from `created`. */
 function movesTo(task: Task, to: TaskStatus, turnId: TurnId, outcomeRef: string | undefined): readonly Change[] {
   const start = task.status === 'created' ? [moved(task.taskId, 'running', turnId)] : [];
   return [...start, moved(task.taskId, to, turnId, outcomeRef)];
@@ -349,7 +349,7 @@ function inTurn(message: NewMessage, turnId: TurnId, task: Task | undefined): Ch
   return { kind: 'message.append', message: task ? { taskId: task.taskId, ...message } : message, turnId };
 }
 
-/** What a user said in so many words as fit a line; something where there are none. */
+/** A user's first words, as many as fit a line; a placeholder if there are none. */
 function firstWords(said: string): string {
   return preview({ parts: [{ type: 'text', text: said }] }) || '…';
 }

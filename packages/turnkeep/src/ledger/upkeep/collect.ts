@@ -5,7 +5,7 @@ import type { Checks } from '../given.ts';
 import { sweepScratch } from './scratch.ts';
 
 export interface CollectOptions {
-  /** How long what was put and never referred to is held, in milliseconds; a day when absent. */
+  /** How long an attachment that nothing refers to yet is held, in milliseconds; a day when absent. */
   readonly attachmentGraceMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }

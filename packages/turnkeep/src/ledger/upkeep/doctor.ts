@@ -35,7 +35,7 @@ async function examineOpening(url: string, options: OpenOptions): Promise<readon
   }
 }
 
-/** A store that another process writes to is opened to read, if it can be. */
+/** If another process writes to a store, it is opened for reading where that is possible. */
 async function openBeside(
   url: string,
   options: OpenOptions,

@@ -52,7 +52,7 @@ export async function eraseSubject(
     const idempotencyKey = `${options.idempotencyKey} ${access.surroundings.sha256(conversationId)}`;
     await withdrawAll(access, namespace, conversationId, subjectId, { ...options, idempotencyKey });
     await redactAnswers(access, namespace, conversationId, subjectId, { ...options, idempotencyKey });
-    // Of a conversation that goes too: a fork that lives on shares what was said here.
+    // Also in a conversation that is erased: a living fork shares what was said here.
     messagesRedacted += await redactAll(access, namespace, conversationId, subjectId, { ...options, idempotencyKey });
     if (owner !== subjectId) continue;
     await access.write(namespace, conversationId, [{ kind: 'conversation.erase' }], {
@@ -68,7 +68,7 @@ async function isAlive(access: Access, namespace: NamespaceId, conversationId: C
   return access.read(namespace, (rows) => rows.head(conversationId)?.erasedAt === null);
 }
 
-/** Forgets the memories that are about a person, or that they wrote; answers how many. */
+/** Forgets the memories that are about a person, or that they wrote; returns how many. */
 async function forgetAll(
   access: Access,
   namespace: NamespaceId,
@@ -86,7 +86,7 @@ async function forgetAll(
   return theirs.length;
 }
 
-/** Redacts the messages of one conversation that a person wrote; answers how many. */
+/** Redacts the messages of one conversation that a person wrote; returns how many. */
 async function redactAll(
   access: Access,
   namespace: NamespaceId,
@@ -105,7 +105,7 @@ async function redactAll(
   return redacted;
 }
 
-/** Takes away what a person answered, and that it was they who did. */
+/** Removes a person's answers, and the fact that they gave them. */
 async function redactAnswers(
   access: Access,
   namespace: NamespaceId,
@@ -128,7 +128,7 @@ async function redactAnswers(
   }
 }
 
-/** Takes back what a person said and nobody has delivered. */
+/** Withdraws inputs of a person that nobody has delivered. */
 async function withdrawAll(
   access: Access,
   namespace: NamespaceId,
@@ -151,7 +151,7 @@ async function withdrawAll(
       await access.write(namespace, conversationId, changes, { idempotencyKey: key, signal });
       return;
     } catch (error) {
-      // One of them was delivered meanwhile: what it became is redacted with the other messages.
+      // One of them was delivered meanwhile: its message is redacted with the others.
       if (!isTurnkeepError(error, 'input_settled')) throw error;
     }
   }
@@ -177,7 +177,7 @@ async function* authored(
   }
 }
 
-/** A stretch of the messages of one conversation that another one answers for. */
+/** A range of one conversation's messages that another conversation is responsible for. */
 interface RangeOfMessages {
   readonly owner: ConversationId;
   readonly from: string;
@@ -185,7 +185,7 @@ interface RangeOfMessages {
   readonly sees: (message: PlacedMessage) => boolean;
 }
 
-/** The own messages, and those inherited of conversations that were erased: nobody else answers for them any more. */
+/** The conversation's own messages, and those inherited from erased conversations, for which nobody else is responsible. */
 function rangesOf(rows: RowReader, conversationId: ConversationId): readonly RangeOfMessages[] {
   const head = rows.head(conversationId);
   if (!head) return [];
@@ -198,7 +198,7 @@ function rangesOf(rows: RowReader, conversationId: ConversationId): readonly Ran
   return [{ owner: conversationId, from, to: prefixEnd(from), sees: () => true }, ...inherited];
 }
 
-/** The first messages of a range that are the person's, and what is left of it. */
+/** The person's first messages in a range, and the rest of the range. */
 function sliceOf(
   rows: RowReader,
   sha256: Sha256,

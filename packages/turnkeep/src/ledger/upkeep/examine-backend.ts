@@ -3,17 +3,17 @@ import type { Surroundings } from '../../core/commit.ts';
 import { isTurnkeepError } from '../../core/errors.ts';
 import type { Finding } from '../../core/finding.ts';
 
-/** What was found of a store and its surroundings. */
+/** What was found about a store and its surroundings. */
 export interface Examination {
   readonly findings: readonly Finding[];
   /** True if no finding is a problem. */
   readonly isHealthy: boolean;
 }
 
-/** How far ahead of the clock the newest commit may be: two machines rarely agree on more. */
+/** How far ahead of the clock the newest commit may be: two machines rarely differ by more. */
 const CLOCK_SLACK_MS = 2_000;
 
-/** What an open store shows of its surroundings. */
+/** What an open store says about its surroundings. */
 export async function examineBackend(backend: Backend, surroundings: Surroundings): Promise<readonly Finding[]> {
   return [examineSync(backend), ...(await examineContents(backend, surroundings.now())), ...(await backend.examine())];
 }

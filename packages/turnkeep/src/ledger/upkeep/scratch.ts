@@ -8,8 +8,8 @@ import { turnOfDraft } from '../agent/draft.ts';
 import { attemptOfBeat } from '../agent/lease.ts';
 
 /**
- * Removes what is left beside the log of conversations that were erased, and of turns that have ended: a process that ends
- * right after its turn leaves its draft behind, whose words no redaction finds.
+ * Removes what erased conversations and ended turns left beside the log: a process that ends right after its turn leaves its
+ * draft behind, whose words no redaction finds.
  */
 export async function sweepScratch(access: Access, namespace: NamespaceId): Promise<void> {
   const { scratch } = access.backend;

@@ -47,7 +47,7 @@ export async function verifyStore(access: Access, options: VerifyOptions): Promi
   return check.report;
 }
 
-/** What was found so far, and how to go on: each part adds to the report and tells how far it has come. */
+/** What was found so far, and how to go on: each part adds to the report and reports its progress. */
 class StoreCheck {
   readonly #access: Access;
   readonly #options: VerifyOptions;
@@ -110,7 +110,7 @@ class StoreCheck {
     this.#options.onProgress?.(this.#progress);
   }
 
-  /** Damage that no reading gets past is a fault too: what is behind it is checked all the same. */
+  /** Damage that no reading gets past is reported as a fault, and what is behind it is still checked. */
   async #orFault(affects: string, walk: () => Promise<void>): Promise<void> {
     try {
       await walk();
