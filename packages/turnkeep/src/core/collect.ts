@@ -159,7 +159,8 @@ class Kept {
   }
 
   keeps(row: Row): boolean {
-    switch (row.key[0] as Table) {
+    const table = row.key[0] as Table;
+    switch (table) {
       case TABLES.branches:
         return this.#needs.has(numbersIn(row.key, 1)[0] as number);
       case TABLES.turns: {
@@ -220,6 +221,8 @@ class Kept {
       case TABLES.memoryCount:
       case TABLES.readers:
         return false;
+      default:
+        return isLeft(table);
     }
   }
 
@@ -294,6 +297,11 @@ function isWithin(need: Need, position: number, sequence: number): boolean {
 function boundOfFirstTurn(rows: RowReader, owner: ConversationId, branch: number): Stamp | null {
   const base = turnAt(rows, owner, branch, 1)?.base;
   return base ? { version: base.version, index: base.index + 0.5 } : null;
+}
+
+/** Compiles only while every table has its case. */
+function isLeft(_table: never): false {
+  return false;
 }
 
 /** The living conversations that were forked from this one, directly or through other forks. */
