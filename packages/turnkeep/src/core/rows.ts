@@ -30,11 +30,11 @@ function unpackBound(value: Json | undefined): number {
   return typeof value === 'number' ? value : WHOLE;
 }
 
-function packStamp(stamp: Stamp | null): Json {
-  return stamp ? [stamp.version, stamp.index] : null;
+function packPlace(place: Stamp | LocalRef | null): Json {
+  return place ? [place.version, place.index] : null;
 }
 
-function unpackStamp(value: Json | undefined): Stamp | null {
+function unpackPlace(value: Json | undefined): (Stamp & LocalRef) | null {
   if (!Array.isArray(value)) return null;
   const [version, index] = value as readonly number[];
   return { version: version ?? 0, index: index ?? 0 };
@@ -67,7 +67,7 @@ export function packBranch(row: BranchRow): RowValue {
     row.cutPosition,
     packBound(row.cutSequence),
     packBound(row.asOf),
-    packStamp(row.bound),
+    packPlace(row.bound),
     row.forkRoot,
     row.depth,
   ];
@@ -80,7 +80,7 @@ export function unpackBranch(value: RowValue): BranchRow {
     cutPosition: (cutPosition as number | undefined) ?? 0,
     cutSequence: unpackBound(cutSequence),
     asOf: unpackBound(asOf),
-    bound: unpackStamp(bound),
+    bound: unpackPlace(bound),
     forkRoot: forkRoot === true,
     depth: (depth as number | undefined) ?? 0,
   };
@@ -113,8 +113,8 @@ export function packTurn(row: TurnRow): RowValue {
     row.why,
     row.state,
     row.firstState,
-    packStamp(row.created),
-    packStamp(row.base),
+    packPlace(row.created),
+    packPlace(row.base),
     row.operationId,
     row.promptId,
     ...(attempt ? [attempt.attempt, attempt.token] : []),
@@ -131,8 +131,8 @@ export function unpackTurn(value: RowValue): TurnRow {
     why: value[4] as SiblingReason,
     state: value[5] as TurnState,
     firstState: value[6] as TurnState,
-    created: unpackStamp(value[7]) ?? { version: 0, index: 0 },
-    base: unpackStamp(value[8]),
+    created: unpackPlace(value[7]) ?? { version: 0, index: 0 },
+    base: unpackPlace(value[8]),
     operationId: value[9] as OperationId | null,
     promptId: value[10] as PromptId | null,
     attempt: attempt === undefined ? null : { attempt, token: value[12] as number },
@@ -208,16 +208,6 @@ export interface LocalRef {
   readonly index: number;
 }
 
-function packLocal(ref: LocalRef | null): Json {
-  return ref ? [ref.version, ref.index] : null;
-}
-
-function unpackLocal(value: Json | undefined): LocalRef | null {
-  if (!Array.isArray(value)) return null;
-  const [version, index] = value as readonly number[];
-  return { version: version ?? 0, index: index ?? 0 };
-}
-
 export interface RunRow {
   readonly status: RunStatus;
   /** The record of its agent and metadata. */
@@ -228,14 +218,14 @@ export interface RunRow {
 }
 
 export function packRun(row: RunRow): RowValue {
-  return [row.status, packLocal(row.start), packLocal(row.end), row.baseTurnId];
+  return [row.status, packPlace(row.start), packPlace(row.end), row.baseTurnId];
 }
 
 export function unpackRun(value: RowValue): RunRow {
   return {
     status: value[0] as RunStatus,
-    start: unpackLocal(value[1]) as LocalRef,
-    end: unpackLocal(value[2]),
+    start: unpackPlace(value[1]) as LocalRef,
+    end: unpackPlace(value[2]),
     baseTurnId: value[3] as TurnId | null,
   };
 }
@@ -261,7 +251,7 @@ export interface StepRow {
 
 export function packStep(row: StepRow): RowValue {
   const { status, token, repeat, starts, startedAt, start, end, messageId } = row;
-  return [status, token, repeat, starts, startedAt, packLocal(start), packLocal(end), messageId];
+  return [status, token, repeat, starts, startedAt, packPlace(start), packPlace(end), messageId];
 }
 
 export function unpackStep(value: RowValue): StepRow {
@@ -271,8 +261,8 @@ export function unpackStep(value: RowValue): StepRow {
     repeat: value[2] as StepRepeat,
     starts: value[3] as number,
     startedAt: value[4] as number,
-    start: unpackLocal(value[5]) as LocalRef,
-    end: unpackLocal(value[6]),
+    start: unpackPlace(value[5]) as LocalRef,
+    end: unpackPlace(value[6]),
     messageId: value[7] as MessageId | null,
   };
 }
@@ -297,7 +287,7 @@ export interface InterruptRow {
 
 export function packInterrupt(row: InterruptRow): RowValue {
   const { status, type, callId, request, expiresAt, closedAt, answer } = row;
-  return [status, type, callId, packLocal(request), expiresAt, closedAt, packLocal(answer)];
+  return [status, type, callId, packPlace(request), expiresAt, closedAt, packPlace(answer)];
 }
 
 /** The turn is in the row's key. */
@@ -307,10 +297,10 @@ export function unpackInterrupt(turnId: TurnId, value: RowValue): InterruptRow {
     status: value[0] as InterruptStatus,
     type: value[1] as string,
     callId: value[2] as string | null,
-    request: unpackLocal(value[3]) as LocalRef,
+    request: unpackPlace(value[3]) as LocalRef,
     expiresAt: value[4] as number | null,
     closedAt: value[5] as number | null,
-    answer: unpackLocal(value[6]),
+    answer: unpackPlace(value[6]),
   };
 }
 

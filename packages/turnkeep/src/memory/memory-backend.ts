@@ -1,4 +1,4 @@
-import { abortedBy } from '../core/abort.ts';
+import { assertNotAborted } from '../core/abort.ts';
 import { decide } from '../core/decide.ts';
 import { compareKeys } from '../core/backend.ts';
 import type {
@@ -6,7 +6,6 @@ import type {
   CoolOptions,
   Envelope,
   FeedEntry,
-  HeadQuery,
   RowReader,
   Scratch,
   SearchCandidates,
@@ -15,7 +14,6 @@ import type {
   Traits,
   WriteSet,
 } from '../core/backend.ts';
-import { collectErased } from '../core/collect.ts';
 import { HOT_MESSAGES } from '../core/cool.ts';
 import type { Sha256 } from '../core/digest.ts';
 import type { Finding } from '../core/finding.ts';
@@ -95,36 +93,13 @@ export class MemoryBackend implements Backend {
 
   async collect(namespace: NamespaceId, signal?: AbortSignal): Promise<number> {
     this.#assertOpen(signal);
-    const rows = this.#namespaces.get(namespace);
-    if (!rows) return 0;
-    let removed = 0;
-    for (const query: HeadQuery = { order: 'created', limit: Number.MAX_SAFE_INTEGER }; ;) {
-      const pending = rows.heads(query).filter((head) => head.erasedAt !== null && !head.collected);
-      if (pending.length === 0) return removed;
-      for (const head of pending) removed += this.#collectOne(namespace, rows, head.conversationId);
-    }
-  }
-
-  #collectOne(namespace: NamespaceId, rows: MemoryNamespace, conversationId: string): number {
-    let removed = 0;
-    for (const writes of collectErased(rows, conversationId)) {
-      this.#write(namespace, writes);
-      removed += writes.rows.length;
-    }
-    return removed;
+    return this.#namespaces.get(namespace)?.collect((writes) => this.#write(namespace, writes)) ?? 0;
   }
 
   async cool(namespace: NamespaceId, options: CoolOptions = {}): Promise<number> {
     const { hotMessages = this.#hotMessages, signal, onProgress } = options;
     this.#assertOpen(signal);
-    const rows = this.#namespaces.get(namespace);
-    let moved = 0;
-    for (const head of rows?.heads({ order: 'created', limit: Number.MAX_SAFE_INTEGER }) ?? []) {
-      const more = rows?.cool(head.conversationId, hotMessages) ?? 0;
-      moved += more;
-      if (more > 0) onProgress?.(moved);
-    }
-    return moved;
+    return this.#namespaces.get(namespace)?.cool(hotMessages, onProgress) ?? 0;
   }
 
   async verify(): Promise<readonly StoreFault[]> {
@@ -174,6 +149,6 @@ export class MemoryBackend implements Backend {
 
   #assertOpen(signal?: AbortSignal): void {
     if (this.#closed) throw new TurnkeepError('closed', { what: 'the store' });
-    if (signal?.aborted) throw abortedBy(signal);
+    assertNotAborted(signal);
   }
 }

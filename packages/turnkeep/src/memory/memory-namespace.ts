@@ -10,12 +10,15 @@ import type {
   SearchQuery,
   WriteSet,
 } from '../core/backend.ts';
+import { collectErased } from '../core/collect.ts';
 import { coolable } from '../core/cool.ts';
 import { TurnkeepError } from '../core/errors.ts';
 import type { Head } from '../core/head.ts';
 import type { ConversationId } from '../core/ids.ts';
 import type { LogRecord } from '../core/log.ts';
 import { rowsOf, SortedRows } from '../core/sorted-rows.ts';
+
+const EVERY: HeadQuery = { order: 'created', limit: Number.MAX_SAFE_INTEGER };
 
 /** The rows of one namespace. */
 export class MemoryNamespace implements RowReader {
@@ -76,13 +79,30 @@ export class MemoryNamespace implements RowReader {
     return log;
   }
 
-  /** Cools what may cool of a conversation, which here is but a mark. Answers how many commits moved. */
-  cool(conversation: ConversationId, hotMessages: number): number {
-    const logs = this.#logOf(conversation);
-    const cooled = logs.findLastIndex(({ tier }) => tier === 'cool') + 1;
-    const moved = [...coolable(this, conversation, cooled, hotMessages)];
-    for (const log of moved) logs[log.version - 1] = { ...log, tier: 'cool' };
-    return moved.length;
+  /** Removes what erased conversations hold and nobody shares; `write` applies each write set. Returns the number of rows. */
+  collect(write: (writes: WriteSet) => void): number {
+    let removed = 0;
+    for (const { conversationId } of this.heads(EVERY).filter((head) => head.erasedAt !== null && !head.collected)) {
+      for (const writes of collectErased(this, conversationId)) {
+        write(writes);
+        removed += writes.rows.length;
+      }
+    }
+    return removed;
+  }
+
+  /** Marks commits that may cool as cool. `onProgress` hears how many have moved so far, of which the last is returned. */
+  cool(hotMessages: number, onProgress?: (commits: number) => void): number {
+    let moved = 0;
+    for (const { conversationId } of this.heads(EVERY)) {
+      const logs = this.#logOf(conversationId);
+      const cooled = logs.findLastIndex(({ tier }) => tier === 'cool') + 1;
+      const more = [...coolable(this, conversationId, cooled, hotMessages)];
+      for (const log of more) logs[log.version - 1] = { ...log, tier: 'cool' };
+      moved += more.length;
+      if (more.length > 0) onProgress?.(moved);
+    }
+    return moved;
   }
 
   /** Every commit may hold a match: the reference scans. */

@@ -1,3 +1,4 @@
+import { assertNotAborted } from '../core/abort.ts';
 import type {
   CoolOptions,
   Envelope,
@@ -22,7 +23,7 @@ import type { Receipt } from '../core/receipt.ts';
 import { MemoryAttachments } from '../memory/memory-attachments.ts';
 import { MemoryNamespace } from '../memory/memory-namespace.ts';
 import { sha256 } from '../platform/hash.ts';
-import { coolAll, collectAll, Place } from './fake-place.testkit.ts';
+import { Place } from './fake-place.testkit.ts';
 import type { Synced } from './fake-place.testkit.ts';
 import type { ConformanceTarget } from './target.ts';
 
@@ -114,7 +115,7 @@ export class FakeBackend implements Backend {
     const rows = this.place.live(namespace);
     if (!rows) return 0;
     this.sync({ collected: namespace });
-    return collectAll(rows, (writes) => this.write(namespace, writes));
+    return rows.collect((writes) => this.write(namespace, writes));
   }
 
   async cool(namespace: NamespaceId, options: CoolOptions = {}): Promise<number> {
@@ -123,9 +124,7 @@ export class FakeBackend implements Backend {
     const rows = this.place.live(namespace);
     if (!rows) return 0;
     this.sync({ cooled: namespace, hotMessages });
-    const moved = coolAll(rows, hotMessages);
-    if (moved > 0) onProgress?.(moved);
-    return moved;
+    return rows.cool(hotMessages, onProgress);
   }
 
   async verify(): Promise<readonly StoreFault[]> {
@@ -152,7 +151,7 @@ export class FakeBackend implements Backend {
 
   protected assertOpen(signal?: AbortSignal): void {
     if (this.#closed) throw new TurnkeepError('closed', { what: 'the store' });
-    if (signal?.aborted) throw new TurnkeepError('aborted', { reason: String(signal.reason) });
+    assertNotAborted(signal);
   }
 }
 
@@ -419,7 +418,7 @@ class KeepsErasedWords extends FakeBackend {
   override async collect(namespace: NamespaceId): Promise<number> {
     const rows = this.place.rows(namespace);
     this.sync({ collected: namespace });
-    return collectAll(rows, (writes) => this.write(namespace, { ...writes, edits: [] }));
+    return rows.collect((writes) => this.write(namespace, { ...writes, edits: [] }));
   }
 }
 

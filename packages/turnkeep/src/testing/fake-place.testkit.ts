@@ -1,6 +1,5 @@
 import { compareKeys } from '../core/backend.ts';
 import type { Envelope, WriteSet } from '../core/backend.ts';
-import { collectErased } from '../core/collect.ts';
 import { decide } from '../core/decide.ts';
 import type { NamespaceId } from '../core/ids.ts';
 import { MemoryAttachments } from '../memory/memory-attachments.ts';
@@ -73,39 +72,12 @@ export class Place {
 }
 
 function replay(rows: MemoryNamespace, entry: Synced): void {
-  if ('collected' in entry) {
-    collectAll(rows, (writes) => rows.apply(writes));
-    return;
+  const apply = (writes: WriteSet) => rows.apply(writes);
+  if ('collected' in entry) rows.collect(apply);
+  else if ('cooled' in entry) rows.cool(entry.hotMessages);
+  else if ('shelved' in entry) apply(entry.writes);
+  else {
+    const decision = decide(rows, entry.envelope, sha256);
+    if (decision.outcome === 'write') apply(decision.writes);
   }
-  if ('shelved' in entry) {
-    rows.apply(entry.writes);
-    return;
-  }
-  if ('cooled' in entry) {
-    coolAll(rows, entry.hotMessages);
-    return;
-  }
-  const decision = decide(rows, entry.envelope, sha256);
-  if (decision.outcome === 'write') rows.apply(decision.writes);
-}
-
-export function collectAll(rows: MemoryNamespace, write: (writes: WriteSet) => void): number {
-  let removed = 0;
-  for (;;) {
-    const pending = rows
-      .heads({ order: 'created', limit: Infinity })
-      .filter((head) => head.erasedAt !== null && !head.collected);
-    if (pending.length === 0) return removed;
-    for (const head of pending) {
-      for (const writes of collectErased(rows, head.conversationId)) {
-        write(writes);
-        removed += writes.rows.length;
-      }
-    }
-  }
-}
-
-export function coolAll(rows: MemoryNamespace, hotMessages: number): number {
-  const heads = rows.heads({ order: 'created', limit: Infinity });
-  return heads.reduce((moved, head) => moved + rows.cool(head.conversationId, hotMessages), 0);
 }

@@ -1,6 +1,6 @@
 import type { RowReader } from '../backend.ts';
-import type { ConversationId, TurnId, UsageId } from '../ids.ts';
-import type { Json } from '../json.ts';
+import type { UsageRecord } from '../change.ts';
+import type { ConversationId, UsageId } from '../ids.ts';
 import { dayText, KEYS, USAGE_OF, usageSumParts } from '../keys.ts';
 import { scanPrefix } from '../tree/path.ts';
 import type { Tree } from '../tree/path.ts';
@@ -9,20 +9,8 @@ import type { UsageCounts } from '../usage-sum.ts';
 import type { Bodies } from './bodies.ts';
 
 /** What one model call used, as it was recorded. */
-export interface Usage {
+export interface Usage extends Omit<UsageRecord, 'kind'> {
   readonly usageId: UsageId;
-  readonly turnId?: TurnId | undefined;
-  readonly provider: string;
-  readonly model: string;
-  readonly inputTokens?: number | undefined;
-  readonly cachedInputTokens?: number | undefined;
-  readonly cacheWriteTokens?: number | undefined;
-  readonly outputTokens?: number | undefined;
-  readonly reasoningTokens?: number | undefined;
-  readonly latencyMs?: number | undefined;
-  readonly cost?: { readonly amount: string; readonly currency: string } | undefined;
-  readonly purpose?: string | undefined;
-  readonly raw?: Json | undefined;
   readonly recordedAt: string;
 }
 
