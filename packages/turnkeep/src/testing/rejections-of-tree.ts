@@ -20,6 +20,20 @@ const CONVERSATIONS: readonly Rejection[] = [
   },
   {
     code: 'conversation_not_found',
+    when: 'the parent of a sub-agent is unknown',
+    scene: 'none',
+    changes: [{ kind: 'conversation.spawn', parent: { conversationId: 'nowhere', turnId: 't1' } }],
+    details: { conversationId: 'nowhere' },
+  },
+  {
+    code: 'turn_terminal',
+    when: 'the turn that a sub-agent is to hang under has ended',
+    scene: 'none',
+    changes: [{ kind: 'conversation.spawn', parent: { conversationId: FORK_SOURCE, turnId: 't2' } }],
+    details: { turnId: 't2', state: 'completed' },
+  },
+  {
+    code: 'conversation_not_found',
     when: 'what is to be erased is unknown',
     scene: 'none',
     changes: [{ kind: 'conversation.erase' }],

@@ -1,4 +1,6 @@
+import type { Change, ChangeKind } from '../../core/change.ts';
 import { ERRORS } from '../../core/errors.ts';
+import { RULES } from '../../core/rules/index.ts';
 import { given } from '../case.ts';
 import type { ConformanceCase } from '../case.ts';
 import { holds, refused, same } from '../check.ts';
@@ -29,6 +31,14 @@ export const errors: readonly ConformanceCase[] = [
     const shown = new Set<string>([...REJECTIONS.map((one) => one.code), ...Object.keys(SHOWN_ELSEWHERE)]);
     const codes = Object.keys(ERRORS).filter((code) => !shown.has(code));
     same(codes.toSorted(), Object.keys(NOT_SHOWN).toSorted(), 'codes without a case');
+  }),
+  given('S8', 'every kind of change is refused by a case', async () => {
+    const refusedKinds = new Set(REJECTIONS.flatMap(({ changes }) => changes.map((one) => (one as Change).kind)));
+    same(
+      Object.keys(RULES).filter((kind) => !refusedKinds.has(kind as ChangeKind)),
+      [],
+      'kinds that no case refuses',
+    );
   }),
   given('S8', 'a conversation that does not exist is told from one that is empty', async (store) => {
     const nobody = await store.look('nobody');
