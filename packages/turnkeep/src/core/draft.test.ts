@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { sha256 } from '../platform/hash.ts';
-import { redact, say, submit, text, turn } from './changes.testkit.ts';
+import { aim, promise, redact, say, submit, task, text, turn } from './changes.testkit.ts';
 import { chainAfter, chainStart } from './digest.ts';
 import { LIMITS } from './limits.ts';
 import { commit, given } from './story.testkit.ts';
@@ -35,6 +35,13 @@ describe('the log', () => {
     const log = given(commit(say('a1'), say('a2'))).rows.log('c', 1);
     const nonces = [log?.nonce, ...(log?.records.map(({ nonce }) => nonce) ?? [])];
     expect(nonces).toEqual(['nonce 1 0', 'nonce 1 1', 'nonce 1 2']);
+  });
+
+  test('gives a nonce of its own to what a rule adds, too', () => {
+    const log = given(commit(say('a1'), aim('one'), task('k1'), promise('p1'))).rows.log('c', 1);
+    const nonces = [log?.nonce, ...(log?.records.map(({ nonce }) => nonce) ?? [])];
+    expect(nonces).toHaveLength(5);
+    expect(new Set(nonces).size).toBe(5);
   });
 
   test('a redaction keeps the chain, of this commit or of an earlier one', () => {
