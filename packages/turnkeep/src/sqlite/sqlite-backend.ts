@@ -22,7 +22,7 @@ import { CommitListeners } from './commit-listeners.ts';
 import { MainReader } from './main-reader.ts';
 import { ServiceClient } from './threads/service-client.ts';
 import { SqliteAttachments } from './sqlite-attachments.ts';
-import { identitiesOf } from './store/own-files.ts';
+import { identitiesOf, realPath } from './store/own-files.ts';
 import { assertInTime } from './store/patience.ts';
 import { PAGE_BYTES } from './store/store-file.ts';
 import type { StoreFile } from './store/store-file.ts';
@@ -73,7 +73,7 @@ export class SqliteBackend implements Backend {
         listeners.tell(namespaces);
         service.wrote(pages);
       });
-      const scratch = new ScratchFiles(`${file.path}-scratch`);
+      const scratch = new ScratchFiles(`${realPath(file.path)}-scratch`);
       return new SqliteBackend({ file, writer, service, reader, listeners, scratch }, traitsOf(facts));
     } catch (error) {
       await writer.close();

@@ -1,10 +1,28 @@
-import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { openDatabase } from '../driver/open-database.ts';
 import { openSqlite } from '../open.ts';
 import { message, NAMESPACE, versionOf, withStore, withStoreFile } from '../sqlite-backend.testkit.ts';
+import type { SqliteBackend } from '../sqlite-backend.ts';
 import { MIGRATIONS } from './store-schema.ts';
+
+/** But the search index, which is built when there is time for it. */
+function filesIn(folder: string): readonly string[] {
+  return readdirSync(folder).filter((name) => !name.startsWith('store.db-search'));
+}
 
 async function refusal(path: string): Promise<unknown> {
   const before = readFileSync(path);
@@ -13,7 +31,7 @@ async function refusal(path: string): Promise<unknown> {
     (thrown: unknown) => thrown,
   );
   expect(readFileSync(path).equals(before)).toBe(true);
-  expect(readdirSync(dirname(path)).filter((name) => name !== 'store.db-search')).toEqual(['store.db']);
+  expect(filesIn(dirname(path))).toEqual(['store.db']);
   return error;
 }
 
@@ -111,6 +129,19 @@ test('a name that no file can have is refused, and nothing is made', () =>
     writeFileSync(path, '');
     await expect(openSqlite(join(path, 'folder', 'store.db'))).rejects.toMatchObject({ code: 'store_unavailable' });
     await expect(openSqlite(join(path, 'store.db'))).rejects.toMatchObject({ code: 'store_unavailable' });
+  }));
+
+test('a store that a link leads to has its beats and drafts beside the file itself', () =>
+  withStoreFile(async (path) => {
+    const link = `${path}-link`;
+    const direct = await openSqlite(path);
+    symlinkSync(path, link);
+    const linked = await openSqlite(link);
+    const place = { namespace: NAMESPACE, conversationId: 'talk', key: 'beat 1' };
+    await linked.scratch.put(place, 'lives');
+    expect(await direct.scratch.get(place)).toBe('lives');
+    await linked.close();
+    await direct.close();
   }));
 
 test('a store that a link leads to has one search index, beside the file itself', () =>
