@@ -1,12 +1,12 @@
 import { openSqlite } from './open.ts';
 import { message } from './sqlite-backend.testkit.ts';
 
-// A process that writes to a store: `node sqlite-child.testkit.js PATH CONVERSATION COMMITS WAITING` commits so often,
-// with so many commits on their way at a time. It says `open`, waits for a line, says the version of each commit once it
+// A process that writes to a store: `node sqlite-child.testkit.js PATH CONVERSATION COMMITS WAITING [JOURNAL]` commits so
+// often, with so many commits on their way at a time. It says `open`, waits for a line, says the version of each commit once it
 // is acknowledged, and ends.
 
-const [path = '', conversation = '', commits = '0', waiting = '1'] = process.argv.slice(2);
-const store = await openSqlite(path);
+const [path = '', conversation = '', commits = '0', waiting = '1', journal] = process.argv.slice(2);
+const store = await openSqlite(path, { journal: journal === 'rollback' ? journal : 'auto' });
 let left = Number(commits);
 const say = (line: string) => process.stdout.write(`${line}\n`);
 

@@ -73,6 +73,22 @@ export function driverFault(error: unknown): DriverFault {
   return { kind: KINDS[code] ?? KINDS[primaryOf(code)] ?? 'other', code, message };
 }
 
+/** What a file system answers that has no shared memory or no locks for WAL. */
+export function isWithoutWal(error: unknown): boolean {
+  const { code } = driverFault(error);
+  return (
+    code === 'ERR_NOT_DURABLE' ||
+    code.startsWith('SQLITE_IOERR_SHM') ||
+    code === 'SQLITE_PROTOCOL' ||
+    code === 'SQLITE_CANTOPEN'
+  );
+}
+
+/** True where somebody died in a commit without a WAL: a connection that may write takes back what that had begun. */
+export function needsRollback(error: unknown): boolean {
+  return driverFault(error).code === 'SQLITE_READONLY_ROLLBACK';
+}
+
 function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return 'UNKNOWN';
   const { code, errcode } = error as { readonly code?: unknown; readonly errcode?: unknown }; // both optional

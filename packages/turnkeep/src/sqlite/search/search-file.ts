@@ -2,7 +2,7 @@ import { rmSync, statSync } from 'node:fs';
 import { FOLD_UNICODE_VERSION } from '../../core/fold-table.ts';
 import type { Database, DriverName } from '../driver/driver.ts';
 import { openDatabase } from '../driver/open-database.ts';
-import { driverFault } from '../driver/driver-errors.ts';
+import { driverFault, isWithoutWal } from '../driver/driver-errors.ts';
 import { STATE_TABLES } from './search-content.ts';
 import { SEGMENT_TABLES } from './search-segments.ts';
 import { TAIL_TABLE } from './search-tail.ts';
@@ -22,6 +22,8 @@ export interface SearchFileOptions {
   readonly driver?: DriverName | undefined;
   /** How long a call waits for another process's lock; 5,000 by default. */
   readonly busyTimeoutMs?: number | undefined;
+  /** False where the file system has no WAL; true by default. */
+  readonly wal?: boolean | undefined;
 }
 
 export interface SearchFile {
@@ -59,12 +61,15 @@ function fileIdentity(path: string): string | undefined {
 }
 
 function openUsable(path: string, options: SearchFileOptions): Database | undefined {
+  const { wal = true } = options;
   const database = openDatabase(path, { ...options, secureDelete: true });
   try {
-    database.exec(`PRAGMA page_size = ${PAGE_BYTES}; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL`);
+    database.exec(`PRAGMA page_size = ${PAGE_BYTES}; PRAGMA synchronous = NORMAL`);
+    database.pragma(`journal_mode = ${wal ? 'WAL' : 'TRUNCATE'}`);
     if (inTransaction(database, () => isUsable(database, options))) return database;
   } catch (error) {
-    if (!isDamage(error)) throw closing(database, error);
+    // One with a WAL cannot be read at all where there is none.
+    if (!isDamage(error) && (wal || !isWithoutWal(error))) throw closing(database, error);
   }
   database.close();
   return undefined;

@@ -4,12 +4,13 @@ import { TurnkeepError } from '../../core/errors.ts';
 import { nonce } from '../../platform/random.ts';
 import { openDatabase } from '../driver/open-database.ts';
 import type { Database, DriverName } from '../driver/driver.ts';
-import { driverFault } from '../driver/driver-errors.ts';
+import { isWithoutWal, needsRollback } from '../driver/driver-errors.ts';
 import { peekHeader } from '../driver/file-header.ts';
 import type { FileHeader } from '../driver/file-header.ts';
 import { blockingly } from './patience.ts';
 import { storeError } from './store-fault.ts';
 import { APPLICATION_ID, MIGRATIONS } from './store-schema.ts';
+import { canDoWal } from './wal-probe.ts';
 
 /** What a store's file needs to be opened, by any of its threads. Plain data: it crosses to them. */
 export interface StoreFile {
@@ -41,7 +42,18 @@ export function openStoreFile(file: StoreFile): Database {
 
 /** Opens the store's file for reading; it exists and was checked. Without a WAL a reader waits so long for a commit. */
 export function openForReading({ path, driver }: StoreFile, waitMs: number): Database {
-  return withSchema(openDatabase(path, { driver, readOnly: true, busyTimeoutMs: waitMs }));
+  const options = { driver, busyTimeoutMs: waitMs };
+  try {
+    const database = withSchema(openDatabase(path, { ...options, readOnly: true }));
+    if (isWal(database)) return database;
+    database.close();
+  } catch (error) {
+    if (!needsRollback(error)) throw error;
+  }
+  // Without a WAL, whoever reads first after somebody died in a commit has to take that back.
+  const database = openDatabase(path, options);
+  database.pragma('query_only = ON');
+  return withSchema(database);
 }
 
 /** Another connection of the same store, opened for what is not a commit: checkpoints and the like. */
@@ -69,8 +81,7 @@ function openOnce(file: StoreFile): Database {
   const { path } = file;
   if (existsSync(path) && statSync(path).size > 0) checkUntouched(file);
   else mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  makeSchema(file);
-  const database = openDurable(file);
+  const database = openInMode(file);
   try {
     assertOurs(database, path);
     if (file.maxPages !== undefined) database.pragma(`max_page_count = ${file.maxPages}`);
@@ -86,15 +97,36 @@ function openOnce(file: StoreFile): Database {
   }
 }
 
+/** With a WAL, where the file system can do that; what was moved here from another one does without it from now on. */
+function openInMode(file: StoreFile): Database {
+  try {
+    return openMigrated(file);
+  } catch (error) {
+    if (!isWithoutWal(error) || canDoWal(file)) throw error;
+    leaveWal(file);
+    return openMigrated({ ...file, journal: 'rollback' });
+  }
+}
+
+function openMigrated(file: StoreFile): Database {
+  const hasWal = makeSchema(file);
+  return file.journal === 'auto' && (hasWal || canDoWal(file)) ? openWithWal(file) : openWithRollback(file);
+}
+
 /** Looks at the marks of the format, over a connection that cannot write where the file is in use. */
 function checkUntouched({ path, driver }: StoreFile): void {
   const header = peekHeader(path);
   if (header) return assertHeader(header, path);
-  const database = openDatabase(path, { driver, readOnly: true, busyTimeoutMs: 1_000 });
   try {
-    assertOurs(database, path);
-  } finally {
-    database.close();
+    const database = openDatabase(path, { driver, readOnly: true, busyTimeoutMs: 1_000 });
+    try {
+      assertOurs(database, path);
+    } finally {
+      database.close();
+    }
+  } catch (error) {
+    // Then a connection that may write looks at it, before it writes.
+    if (!isWithoutWal(error) && !needsRollback(error)) throw error;
   }
 }
 
@@ -119,16 +151,18 @@ function foreign(place: string, reason: string): TurnkeepError {
   return new TurnkeepError('store_foreign', { place, reason });
 }
 
-/** Before WAL is on, since the size of pages cannot be chosen afterwards. */
-function makeSchema({ path, driver, busyTimeoutMs }: StoreFile): void {
+/** Before WAL is on, since the size of pages cannot be chosen afterwards. Answers whether it is on already. */
+function makeSchema({ path, driver, busyTimeoutMs }: StoreFile): boolean {
   const database = openDatabase(path, { driver, secureDelete: true, busyTimeoutMs: Math.min(busyTimeoutMs, 1_000) });
   try {
-    if (database.pragma('user_version') === MIGRATIONS.length) return;
+    assertOurs(database, path);
+    if (database.pragma('user_version') === MIGRATIONS.length) return isWal(database);
     database.exec(`PRAGMA page_size = ${PAGE_BYTES}; PRAGMA synchronous = EXTRA; BEGIN IMMEDIATE`);
     assertOurs(database, path);
     migrate(database, MIGRATIONS.length);
     database.exec('COMMIT');
     if (isWal(database)) database.pragma('wal_checkpoint(TRUNCATE)');
+    return isWal(database);
   } finally {
     database.close();
   }
@@ -143,32 +177,34 @@ export function migrate(database: Database, target: number): void {
   database.pragma(`user_version = ${target}`);
 }
 
-function openDurable({ path, driver, journal, busyTimeoutMs }: StoreFile): Database {
-  const options = { driver, secureDelete: true, busyTimeoutMs: Math.min(busyTimeoutMs, 1_000) };
-  if (journal === 'auto') {
-    try {
-      return openDatabase(path, { ...options, durable: true });
-    } catch (error) {
-      if (!isWithoutWal(error)) throw error;
-    }
-  }
-  return openWithRollback(path, options);
+function openWithWal({ path, driver, busyTimeoutMs }: StoreFile): Database {
+  return openDatabase(path, {
+    driver,
+    secureDelete: true,
+    busyTimeoutMs: Math.min(busyTimeoutMs, 1_000),
+    durable: true,
+  });
 }
 
-/** What a file system answers that has no shared memory or no locks for WAL. */
-function isWithoutWal(error: unknown): boolean {
-  const { code } = driverFault(error);
-  return (
-    code === 'ERR_NOT_DURABLE' ||
-    code.startsWith('SQLITE_IOERR_SHM') ||
-    code === 'SQLITE_PROTOCOL' ||
-    code === 'SQLITE_CANTOPEN'
-  );
+/**
+ * Moves what is in the WAL into the file and does without one. A process that has the file for itself needs no shared
+ * memory for that; where others have it, they can do WAL.
+ */
+function leaveWal({ path, driver, busyTimeoutMs }: StoreFile): void {
+  const database = openDatabase(path, { driver, busyTimeoutMs: Math.min(busyTimeoutMs, 1_000) });
+  try {
+    database.pragma('locking_mode = EXCLUSIVE');
+    database.pragma('synchronous = EXTRA');
+    assertOurs(database, path);
+    database.pragma('journal_mode = TRUNCATE');
+  } finally {
+    database.close();
+  }
 }
 
 /** Without WAL: a journal that is cut to nothing at each commit, and every sync that there is. */
-function openWithRollback(path: string, options: Parameters<typeof openDatabase>[1]): Database {
-  const database = openDatabase(path, options);
+function openWithRollback({ path, driver, busyTimeoutMs }: StoreFile): Database {
+  const database = openDatabase(path, { driver, secureDelete: true, busyTimeoutMs: Math.min(busyTimeoutMs, 1_000) });
   try {
     database.pragma('journal_mode = TRUNCATE');
     database.pragma('synchronous = EXTRA');

@@ -1,4 +1,3 @@
-import { realpathSync } from 'node:fs';
 import type { SearchCandidates, StoreFault } from '../../core/backend.ts';
 import { isTurnkeepError, TurnkeepError } from '../../core/errors.ts';
 import { monotonicNow } from '../../platform/clock.ts';
@@ -9,7 +8,7 @@ import type { Database } from '../driver/driver.ts';
 import { driverFault } from '../driver/driver-errors.ts';
 import { IndexFeeder } from '../store/index-feeder.ts';
 import { checksOfIndex } from '../store/index-verify.ts';
-import { OwnFiles } from '../store/own-files.ts';
+import { OwnFiles, realPath } from '../store/own-files.ts';
 import { assertInTime, blockingly, patiently } from '../store/patience.ts';
 import { openSearchIndex } from '../search/search-index.ts';
 import type { SearchIndex } from '../search/search-index.ts';
@@ -310,7 +309,8 @@ export class StoreService {
   #openedIndex(): SearchIndex {
     const { file, storeId } = this.#start;
     const busyTimeoutMs = Math.min(INDEX_WAIT_MS, file.busyTimeoutMs);
-    this.#index ??= openSearchIndex(searchPath(file), { storeId, driver: file.driver, busyTimeoutMs });
+    const wal = this.#wal !== undefined;
+    this.#index ??= openSearchIndex(searchPath(file), { storeId, driver: file.driver, busyTimeoutMs, wal });
     try {
       this.#index.position();
       if (!this.#isOfThisLog && !this.#feeder.isOfThisLog(this.#index)) this.#index.clear();
@@ -329,7 +329,7 @@ export class StoreService {
     } catch (error) {
       const { kind, message } = driverFault(error);
       if (kind === 'busy') throw error;
-      const place = `${this.#start.file.path}-search`;
+      const place = searchPath(this.#start.file);
       if (kind === 'full') throw new TurnkeepError('store_full', { place }, { cause: error });
       const reason = `the search index cannot be opened: ${message}`;
       throw new TurnkeepError('store_unavailable', { place, reason }, { cause: error });
@@ -355,5 +355,5 @@ function isDamage(error: unknown): boolean {
 
 /** Beside the file itself, whatever links lead to it: of one store there is one index, or an erasure would miss the other. */
 function searchPath({ path }: StoreFile): string {
-  return `${realpathSync(path)}-search`;
+  return `${realPath(path)}-search`;
 }
