@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import type BetterSqlite3 from 'better-sqlite3';
+import { TurnkeepError } from '../../core/errors.ts';
 import type { Database, SqlRow, SqlValue, Statement } from './driver.ts';
 import { boundValues, checkedRow, checkedRows } from './driver-values.ts';
 
@@ -10,6 +11,10 @@ type Prepared = BetterSqlite3.Statement<unknown[], SqlRow>;
 export function openBetterSqlite3(path: string, readOnly: boolean): Database | undefined {
   const Connection = loadConstructor();
   if (Connection === undefined) return undefined;
+  // It would take the name without, which may be another file's.
+  if (path !== path.trim()) {
+    throw new TurnkeepError('unsupported', { what: 'open a path that ends in white space with better-sqlite3' });
+  }
   return wrapConnection(new Connection(path, { readonly: readOnly, fileMustExist: readOnly }));
 }
 

@@ -131,6 +131,93 @@ test('a name that no file can have is refused, and nothing is made', () =>
     await expect(openSqlite(join(path, 'store.db'))).rejects.toMatchObject({ code: 'store_unavailable' });
   }));
 
+test('a name is taken as it is, whatever characters it has', () =>
+  withStoreFile(async (path) => {
+    const folder = dirname(path);
+    const signs = ` a b?mode=ro#%41;'"*\\\n\u202eü¬✓`;
+    for (const name of [signs, 'file:a?mode=memory', ':memory:', 'x'.repeat(240)]) {
+      const store = await openSqlite(join(folder, name));
+      await store.commit(message('talk', 'word'));
+      await store.catchUp();
+      await store.close();
+      expect(readdirSync(folder).toSorted()).toEqual([name, `${name}-search`].toSorted());
+      const again = await openSqlite(join(folder, name));
+      expect(await versionOf(again, 'talk')).toBe(1);
+      await again.close();
+      for (const one of readdirSync(folder)) rmSync(join(folder, one));
+    }
+  }));
+
+test('a name that ends in white space is taken as it is, or refused: never for the name without', () =>
+  withStoreFile(async (path) => {
+    const other = await openSqlite(path);
+    await other.commit(message('talk', 'word'));
+    await other.close();
+    const spaced = await openSqlite(`${path} `).catch((error: unknown) => error);
+    if (spaced instanceof Error) {
+      expect(spaced).toMatchObject({ code: 'unsupported' });
+      expect(readdirSync(dirname(path))).not.toContain('store.db ');
+    } else {
+      const store = spaced as SqliteBackend; // what else is answered
+      expect(await versionOf(store, 'talk')).toBe(0);
+      await store.close();
+    }
+  }));
+
+test('a file of two names is refused: by each of them it would have another WAL, and commits would be lost', () =>
+  withStoreFile(async (path) => {
+    const store = await openSqlite(path);
+    await store.commit(message('talk', 'word'));
+    const name = `${path}-too`;
+    linkSync(path, name);
+    const refused = {
+      code: 'store_unavailable',
+      details: { reason: expect.stringContaining('2 names') as string },
+    };
+    for (const one of [name, path]) await expect(openSqlite(one)).rejects.toMatchObject(refused);
+    expect((await store.commit(message('talk', 'word'))).version).toBe(2);
+    await store.close();
+    rmSync(name);
+    const again = await openSqlite(path);
+    expect(await versionOf(again, 'talk')).toBe(2);
+    await again.close();
+  }));
+
+test.each(['', '-wal', '-shm'])('a store whose file%s nobody may write is refused, and opens once it may be', (suffix) =>
+  withStoreFile(async (path) => {
+    const store = await openSqlite(path);
+    await store.commit(message('talk', 'word'));
+    if (suffix === '') await store.close();
+    chmodSync(path + suffix, 0o400);
+    const script = fileURLToPath(new URL('../unprivileged-child.testkit.js', import.meta.url));
+    const { stdout } = spawnSync(process.execPath, [script, path], { encoding: 'utf8' });
+    expect(JSON.parse(stdout)).toMatchObject({
+      code: 'store_unavailable',
+      details: { reason: expect.stringContaining(`'${path}${suffix}' (EACCES)`) as string },
+    });
+    if (suffix === '') expect(filesIn(dirname(path))).toEqual(['store.db']);
+    chmodSync(path + suffix, 0o600);
+    await store.close();
+    const again = await openSqlite(path);
+    expect(await versionOf(again, 'talk')).toBe(1);
+    await again.close();
+  }),
+);
+
+test('in a folder where nothing may be made, no store is opened or made', () =>
+  withStoreFile(async (path) => {
+    await (await openSqlite(path)).close();
+    const folder = dirname(path);
+    chmodSync(folder, 0o500);
+    const script = fileURLToPath(new URL('../unprivileged-child.testkit.js', import.meta.url));
+    for (const one of [path, join(folder, 'new.db')]) {
+      const { stdout } = spawnSync(process.execPath, [script, one], { encoding: 'utf8' });
+      expect(JSON.parse(stdout)).toMatchObject({ code: 'store_unavailable', details: { place: one } });
+    }
+    chmodSync(folder, 0o700);
+    expect(filesIn(folder)).toEqual(['store.db']);
+  }));
+
 test('a store that a link leads to has its beats and drafts beside the file itself', () =>
   withStoreFile(async (path) => {
     const link = `${path}-link`;

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { TurnkeepError } from '../../core/errors.ts';
 import { nonce } from '../../platform/random.ts';
@@ -7,6 +7,7 @@ import type { Database, DriverName } from '../driver/driver.ts';
 import { isWithoutWal, needsRollback } from '../driver/driver-errors.ts';
 import { peekHeader } from '../driver/file-header.ts';
 import type { FileHeader } from '../driver/file-header.ts';
+import { realPath } from './own-files.ts';
 import { blockingly } from './patience.ts';
 import { storeError } from './store-fault.ts';
 import { APPLICATION_ID, MIGRATIONS } from './store-schema.ts';
@@ -81,6 +82,8 @@ function openOnce(file: StoreFile): Database {
   const { path } = file;
   if (existsSync(path) && statSync(path).size > 0) checkUntouched(file);
   else mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  assertWritable(path);
+  assertOneName(path);
   const database = openInMode(file);
   try {
     assertOurs(database, path);
@@ -95,6 +98,22 @@ function openOnce(file: StoreFile): Database {
     database.close();
     throw error;
   }
+}
+
+/** SQLite opens what it may not write, too, and leaves files beside it that nobody may write. */
+function assertWritable(path: string): void {
+  const real = realPath(path);
+  for (const place of [real, `${real}-wal`, `${real}-shm`, `${real}-journal`])
+    if (existsSync(place)) accessSync(place, constants.R_OK | constants.W_OK);
+  accessSync(dirname(real), constants.W_OK | constants.X_OK);
+}
+
+/** Under each of its names a file has a WAL of its own: processes would not see each other's commits, and lose them. */
+function assertOneName(path: string): void {
+  const names = statSync(path, { throwIfNoEntry: false })?.nlink ?? 1;
+  if (names <= 1) return;
+  const reason = `the file has ${names} names (hard links), and who opens it by one does not see what is done by another: remove all but one`;
+  throw new TurnkeepError('store_unavailable', { place: path, reason });
 }
 
 /** With a WAL, where the file system can do that; what was moved here from another one does without it from now on. */
