@@ -3,6 +3,7 @@ import type { Mutation } from '../mutation.ts';
 const LEASE = 'ledger/agent/lease.js';
 const HOLD = 'ledger/agent/hold.js';
 const WRITER = 'ledger/agent/turn-writer.js';
+const DRAFT = 'ledger/agent/draft.js';
 const WORK = 'ledger/agent/turn-work.js';
 const FOLLOW = 'ledger/agent/follow.js';
 const UNFINISHED = 'ledger/agent/unfinished.js';
@@ -44,6 +45,27 @@ export const LEDGER: readonly Mutation[] = [
     replace:
       'try { await persist(access, () => changesOf(turnId, found, { attempt, runId, agent: options.agent })); await lease.begin();',
     tests: ['agent/lease'],
+  },
+  {
+    file: HOLD,
+    breaks: 'the beat of an owner that is gone stays when its turn is taken over',
+    find: 'await removeBeat(access, held.attempt);',
+    replace: '',
+    tests: ['agent/recover'],
+  },
+  {
+    file: DRAFT,
+    breaks: 'a draft is written after its end',
+    find: 'if (this.#isSilent) return this.#last;',
+    replace: '',
+    tests: ['agent/draft'],
+  },
+  {
+    file: WORK,
+    breaks: 'an answer that meets the expiry of its question is an error',
+    find: "if (isTurnkeepError(error, 'interrupt_closed')) return true;",
+    replace: '',
+    tests: ['agent/turn-work'],
   },
   {
     file: WRITER,

@@ -49,3 +49,17 @@ test('an attempt that lost its turn and does not know it yet drafts over nobodyâ
   await next.remove();
   expect(await access.access.backend.scratch.list('n')).toEqual([]);
 });
+
+test.each(['silence', 'remove'] as const)('after its %s a draft is written no more, whatever a model still says', async (end) => {
+  const access = inMemory();
+  const draft = new DraftWriter(access, 't', 1);
+  draft.add([text('one')]);
+  await draft[end]();
+  const before = await seen(access);
+  draft.add([text(' two')]);
+  await draft.flush();
+  draft.drop();
+  await draft.flush();
+  expect(await seen(access)).toEqual(before);
+  expect(await access.access.backend.scratch.list('n')).toHaveLength(end === 'silence' ? 1 : 0);
+});

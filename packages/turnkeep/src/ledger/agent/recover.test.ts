@@ -137,6 +137,18 @@ test('unfinished words of a lost owner are kept, also by whoever took its turn a
   }
 });
 
+test('whoever takes a turn over removes the beat of the owner that is gone', async () => {
+  const { ledger, conversation } = opened();
+  const turnId = await abandoned(conversation);
+  const place = { namespace: 'n', conversationId: 'c', key: 'beat lost' };
+  await ledger.backend.scratch.put(place, JSON.stringify({ count: 7, owner: { host: 'elsewhere', pid: 1 } }));
+  const keys = async () => (await ledger.backend.scratch.list('n')).map(({ key }) => key);
+  const held: (readonly string[])[] = [];
+  await conversation.resume(turnId, async () => void held.push(await keys()), QUICK);
+  expect(held).toEqual([[expect.stringMatching(/^beat att_/)]]);
+  expect(await keys()).toEqual([]);
+});
+
 test('a call that was only drafted is named, not kept, and so is it that a draft was cut off', async () => {
   const { ledger, space, conversation } = opened();
   const turnId = await abandoned(conversation);
