@@ -82,7 +82,7 @@ export class Access {
   readonly mintCommitId: (now: number) => string;
   readonly attachmentQuotaBytes: number;
   readonly atWork: AtWork = new AtWork();
-  /** Watchers that wait for a commit: each is called when the store is closed and no commit will come. */
+  /** Those that wait, for a commit or for the bytes of a source: each is called once the store is closed. */
   readonly waiting: Set<() => void> = new Set();
   readonly memoryTerms: MemoryTerms = new MemoryTerms();
 

@@ -86,6 +86,28 @@ describe('what a model said is kept', () => {
   });
 });
 
+test('what throws when it is looked at ends a turn, a step and a look-up as anything else that is thrown', async () => {
+  const hostile: unknown = new Proxy(Object.create(null) as object, {
+    getPrototypeOf() {
+      throw new Error('no');
+    },
+    get() {
+      throw new Error('no');
+    },
+  });
+  const throws = async () => {
+    throw hostile;
+  };
+  const words = 'something was thrown that throws when it is looked at';
+  const agents: readonly Agent[] = [throws, async (turn) => void (await turn.step('a', throws))];
+  for (const agent of agents) {
+    const { conversation } = opened();
+    await expect(conversation.run(ASKED, agent, KEY)).rejects.toThrow(words);
+    expect((await conversation.graph())[0]).toMatchObject({ state: 'failed' });
+    await expect(conversation.run(ASKED, agent, KEY)).rejects.toMatchObject({ details: { message: words } });
+  }
+});
+
 test('whatever is thrown has words, and not too many', () => {
   const wordless = Object.assign(new Error('x'), {});
   Object.defineProperty(wordless, 'message', { value: Object.create(null) as object });

@@ -14,3 +14,13 @@ function wordsOf(thrown: unknown): string {
     return 'something was thrown that has no words';
   }
 }
+
+/** What was thrown, or an error in its place where it cannot even be asked what it is: a proxy may throw at that. */
+export function lookedAt(thrown: unknown): unknown {
+  try {
+    void (thrown instanceof Error);
+    return thrown;
+  } catch {
+    return new Error('something was thrown that throws when it is looked at');
+  }
+}

@@ -17,7 +17,7 @@ import type { Hold } from './hold.ts';
 import { outcomeOf } from './outcome.ts';
 import type { TurnOutcome } from './outcome.ts';
 import { endOfTaken, lossOf, watchOwnership } from './ownership.ts';
-import { messageOf } from './message-of.ts';
+import { lookedAt, messageOf } from './message-of.ts';
 import { isSettledSo } from './same-work.ts';
 import { TurnWaits, TurnWork } from './turn-work.ts';
 import type { AtBoundary } from './turn-work.ts';
@@ -142,7 +142,7 @@ export class TurnRun {
       return {};
     } catch (error) {
       await Promise.race([this.#work.settled(), cut]).catch(() => undefined);
-      return { thrown: signal.aborted ? signal.reason : error };
+      return { thrown: lookedAt(signal.aborted ? signal.reason : error) };
     } finally {
       if (cutOff) signal.removeEventListener('abort', cutOff);
     }

@@ -9,7 +9,7 @@ import type { Receipt } from '../../core/receipt.ts';
 import { othersTurn } from '../../platform/timers.ts';
 import type { ConversationAccess } from '../conversation-access.ts';
 import type { DraftWriter } from './draft.ts';
-import { messageOf } from './message-of.ts';
+import { lookedAt, messageOf } from './message-of.ts';
 import { assertSameAsked, assertSameQuestion, assertSameStep, ownJson } from './same-work.ts';
 import type { Asked, NewInterrupt } from './same-work.ts';
 import { OwnCalls } from './own-calls.ts';
@@ -222,7 +222,8 @@ export class TurnWork {
     let recorded: Recorded<Result>;
     try {
       recorded = await action.perform();
-    } catch (error) {
+    } catch (thrown) {
+      const error = lookedAt(thrown);
       throw await this.#failed(key, error instanceof TurnWaits ? askedWithin(key) : error);
     }
     this.at('step_done', key);
@@ -281,7 +282,8 @@ export class TurnWork {
   async #lookUp<Result>(key: string, reconcile: () => Promise<Result>): Promise<Result> {
     try {
       return await reconcile();
-    } catch (error) {
+    } catch (thrown) {
+      const error = lookedAt(thrown);
       if (this.signal.aborted || error instanceof TurnWaits) throw error;
       const reason = `it could not be looked up: ${messageOf(error)}`;
       throw new TurnkeepError('ambiguous', { turnId: this.turnId, keys: [key], reason }, { cause: error });

@@ -200,6 +200,25 @@ test.each(['a stream', 'chunks'])('a source that is silent is given up with the 
   expect(isTold).toBe(what === 'chunks');
 });
 
+test('a source that is silent is given up where the store is closed', async () => {
+  const ledger = await openLedger('memory:');
+  let asked = () => undefined as void;
+  const isAsked = new Promise<void>((resolve) => (asked = resolve));
+  const silent = new ReadableStream<Uint8Array>({
+    async pull() {
+      asked();
+      return new Promise<never>(() => undefined);
+    },
+  });
+  const { signal } = new AbortController();
+  const putting = [undefined, { signal }].map(async (options) => ledger.namespace('n').attachments.put(silent, options));
+  const [first, second] = putting.map(async (one) => one.catch((error: unknown) => error));
+  await isAsked;
+  await ledger.close();
+  expect(await first).toMatchObject({ code: 'closed' });
+  expect(await second).toBeInstanceOf(Error); // the stream is read by the first one
+});
+
 test('what a source throws is thrown on', async () => {
   const { attachments } = (await openLedger('memory:')).namespace('n');
   const failing = async function* (): AsyncGenerator<Uint8Array> {

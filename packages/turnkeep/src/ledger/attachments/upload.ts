@@ -36,8 +36,13 @@ export async function upload(
   const digests: string[] = [];
   let sizeBytes = 0;
   let last: Uint8Array | undefined;
+  // A source may be silent for ever.
+  const closing = new AbortController();
+  const close = () => closing.abort();
+  access.waiting.add(close);
+  const signal = options.signal ? AbortSignal.any([options.signal, closing.signal]) : closing.signal;
   try {
-    for await (const part of partsOf(source, PART_BYTES, options.signal)) {
+    for await (const part of partsOf(source, PART_BYTES, signal)) {
       sizeBytes += part.length;
       if (sizeBytes > max) throw tooLarge(max, sizeBytes);
       if (last) await attachments.add(namespace, { upload: name, index: digests.length - 1, bytes: last, now: now() });
@@ -51,7 +56,9 @@ export async function upload(
   } catch (error) {
     // A collection clears what cannot be discarded now.
     if (digests.length > 1) await attachments.discard(namespace, name).catch(() => undefined);
-    throw error;
+    throw closing.signal.aborted ? new TurnkeepError('closed', { what: 'the store' }) : error;
+  } finally {
+    access.waiting.delete(close);
   }
 }
 
