@@ -270,6 +270,12 @@ export const CONVERSATIONS: readonly Mutation[] = [
   },
   {
     file: 'core/rules/sub-agent.js',
+    breaks: 'a sub-agent that was erased is erased again with its parent',
+    find: 'if (!head || head.erasedAt !== null) continue;',
+    replace: 'if (!head) continue;',
+  },
+  {
+    file: 'core/rules/sub-agent.js',
     breaks: 'sub-agents reach to any depth',
     find: 'if (actual > max)',
     replace: 'if (false)',

@@ -25,6 +25,12 @@ export const READS: readonly Mutation[] = [
   },
   {
     file: WINDOW,
+    breaks: 'a group that does not fit is read to its end',
+    find: 'else if (open === 0 || taken.length >= count + GROUP_CHECK) break',
+    replace: 'else if (open === 0) break',
+  },
+  {
+    file: WINDOW,
     breaks: 'a group that does not fit is an empty window',
     find: 'if (whole === 0 && taken.length > 0)',
     replace: 'if (false)',

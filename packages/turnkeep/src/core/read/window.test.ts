@@ -59,6 +59,20 @@ describe('a window', () => {
     ).toThrow(expect.objectContaining({ code: 'group_too_large', details: { count: 2 } }));
   });
 
+  test('of a group that is much too large only so much is read as says so', () => {
+    const ids = (of: number, count: number) => Array.from({ length: count }, (_, at) => `${of}.${at}`);
+    const rounds = [0, 1, 2, 3, 4].map((of) => ids(of, 256));
+    const results = rounds.flat().map((callId) => answer(`r${callId}`, [callId]));
+    const long = given(
+      commit(submit('t1'), advance('t1', 'running'), ...rounds.map((callIds, of) => call(`a${of}`, callIds))),
+      commit(...results.slice(0, 900)),
+      commit(...results.slice(900)),
+    );
+    expect(() => windowOf(long, 3)).toThrow(
+      expect.objectContaining({ code: 'group_too_large', details: { count: 3 + 1_024 } }),
+    );
+  });
+
   test('a call without a result is no group', () => {
     expect(ids(windowOf(given(commit(...turn('t1', [call('a1', ['x']), say('a2')]))), 1))).toEqual(['a2']);
   });

@@ -144,6 +144,15 @@ describe('a sub-agent', () => {
     story.when(commit({ kind: 'conversation.erase' }).to('b')).thenReplays(3);
   });
 
+  test('was erased when it was, though its parent is erased later', () => {
+    const story = given(...family, commit({ kind: 'conversation.erase' }).to('a'));
+    const before = ['a', 'b'].map((id) => story.rows.head(id));
+    story.write(commit(advance('t1', 'completed')));
+    story.write(commit({ kind: 'conversation.erase' }));
+    expect(story.rows.head('c')?.erasedAt).not.toBeNull();
+    expect(['a', 'b'].map((id) => story.rows.head(id))).toEqual(before);
+  });
+
   test('is erased alone, and leaves its parent whole', () => {
     const story = given(...family, commit({ kind: 'conversation.erase' }).to('a'), commit(advance('t1', 'completed')));
     expect(story.rows.head('b')?.erasedAt).not.toBeNull();
