@@ -8,6 +8,12 @@ const message = ['rules/message'];
 export const MESSAGES: readonly Mutation[] = [
   {
     file: MESSAGE,
+    breaks: 'a late result brings calls into the root that nobody waits for',
+    find: 'if (target.late && calls.length > 0)',
+    replace: 'if (target.late && target.turn && calls.length > 0)',
+  },
+  {
+    file: MESSAGE,
     breaks: 'the same message again is appended again',
     find: 'if (known) return sameAgain(draft, known, content)',
     replace: '0',

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { Change } from '../change.ts';
 import {
   advance,
   answer,
@@ -13,6 +14,7 @@ import {
   text,
   turn,
 } from '../changes.testkit.ts';
+import type { Part } from '../message.ts';
 import { commit, given } from '../story.testkit.ts';
 
 describe('message.append', () => {
@@ -344,6 +346,17 @@ describe('message.redact', () => {
     given(commit(...turn('t1', [call('c1', ['x'])])))
       .when(commit({ kind: 'message.append', message: late }))
       .thenRefuses('turn_terminal', { turnId: 't1', state: 'completed' });
+  });
+
+  test('nor does one into the root once there is a turn', () => {
+    const parts: readonly Part[] = [
+      { type: 'tool_result', callId: 'x', status: 'ok', output: 1 },
+      { type: 'tool_call', callId: 'y', name: 'look', input: {} },
+    ];
+    const both: Change = { kind: 'message.append', message: { messageId: 'r1', role: 'assistant', parts } };
+    const story = given(commit(call('a1', ['x'])), commit(...turn('t1')));
+    story.when(commit(both)).thenRefuses('no_turn', { turnId: null });
+    story.when(commit(answer('r1', ['x']))).thenWrites({ turnId: null, late: true });
   });
 
   test('what is not there cannot be redacted', () => {
