@@ -102,15 +102,15 @@ export function dayText(day: number): string {
   return text;
 }
 
-/** What the key of a sum says: its day, if it is of one, and its breakdown. */
-export function usageSumParts(key: string): UsageBy & { readonly day: number } {
+/** What the key of a sum says: its day (`undefined` for a sum of a turn or of all), and its breakdown. */
+export function usageSumParts(key: string): UsageBy & { readonly day: number | undefined } {
   const [scope = '', provider = '', model = '', currency = ''] = key.slice(1).split(SEPARATOR);
   return { day: dayIn(scope), provider, model, currency };
 }
 
-function dayIn(scope: string): number {
+function dayIn(scope: string): number | undefined {
   if (scope.startsWith('d-')) return (numbersIn(scope, 2)[0] as number) - Number.MAX_SAFE_INTEGER;
-  return scope.startsWith('d') ? (numbersIn(scope, 1)[0] as number) : -1;
+  return scope.startsWith('d') ? numbersIn(scope, 1)[0] : undefined;
 }
 
 export const KEYS = {

@@ -54,6 +54,7 @@ export function readUsageByDay(rows: RowReader, owner: ConversationId, from: num
   const days = new Map<number, Sum[]>();
   for (const { key, value } of rows.scan(owner, range)) {
     const { day, ...by } = usageSumParts(key);
+    if (day === undefined) continue; // the range has none
     const sums = days.get(day);
     const sum = { ...by, ...unpackUsage(value) };
     if (sums) sums.push(sum);

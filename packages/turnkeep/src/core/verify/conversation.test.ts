@@ -5,6 +5,7 @@ import type { Change } from '../change.ts';
 import { advance, submit } from '../changes.testkit.ts';
 import type { Head } from '../head.ts';
 import { prefixEnd, TABLES } from '../keys.ts';
+import { SHELVES } from '../shelf.ts';
 import { commit, given } from '../story.testkit.ts';
 import { verifyConversation } from './conversation.ts';
 import { everything, faultsOf, OWNERS } from './verify.testkit.ts';
@@ -63,6 +64,25 @@ describe('verify', () => {
       if (!step.next) return;
       if (step.next.stage === 'rows') story.write(commit(change).to(where));
       step = verifyConversation(story.rows, sha256, verified, step.next);
+    }
+  });
+
+  test('finds nothing wrong with what was used before the epoch, after it, and in years of more digits', () => {
+    const spawn: Change = { kind: 'conversation.spawn', parent: { conversationId: 'c', turnId: 't1' } };
+    const days = ['-271821-04-20', '-000001-12-31', '1969-12-31', '1970-01-01', '2026-11-30', '+275760-09-13'];
+    const story = given(commit(submit('t1'), advance('t1', 'running')), commit(spawn).to('sub'));
+    for (const [at, day] of days.entries()) {
+      const now = Date.parse(`${day}T00:00:00Z`);
+      story.write(commit(used(`u${at}`, 't1')).at(now));
+      story.write(commit(used(`u${at}`, undefined)).to('sub').at(now));
+    }
+    for (const conversationId of ['c', 'sub', SHELVES.usage]) {
+      const verified = { namespace: 'n', conversationId };
+      for (let step = verifyConversation(story.rows, sha256, verified); ;) {
+        expect(step.faults).toEqual([]);
+        if (!step.next) break;
+        step = verifyConversation(story.rows, sha256, verified, step.next);
+      }
     }
   });
 

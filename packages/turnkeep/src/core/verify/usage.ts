@@ -67,7 +67,7 @@ export function useOfChild(use: Use, rows: RowReader, { key }: Row): Use {
     const used = unpackUsage(row.value);
     const { day, ...by } = usageSumParts(row.key);
     const counted = weigh(sum, row.key, used);
-    return day < 0 ? weigh(counted, KEYS.usageSum(turn, by), used) : counted;
+    return day === undefined ? weigh(counted, KEYS.usageSum(turn, by), used) : counted;
   }, use.children);
   return { ...use, children, hasChildren: true };
 }
@@ -84,7 +84,7 @@ export function daysAddUp(rows: RowReader, owner: ConversationId): boolean {
   for (const { key, value } of daysAndAll(rows, owner)) {
     const { day, ...by } = usageSumParts(key);
     const total = KEYS.usageSum(USAGE_OF.all, by);
-    if (day < 0) all = weigh(all, total, unpackUsage(value));
+    if (day === undefined) all = weigh(all, total, unpackUsage(value));
     else days = weigh(days, total, unpackUsage(value));
   }
   return sameWeight(days, all);
