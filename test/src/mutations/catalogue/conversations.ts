@@ -84,6 +84,12 @@ export const CONVERSATIONS: readonly Mutation[] = [
   },
   {
     file: FORK,
+    breaks: 'a fork of forks inherits root messages of a fork between',
+    find: 's.owner === cut.parent.owner && s.branch === cut.parent.branch',
+    replace: 's.owner === cut.parent.owner && s.branch !== cut.parent.branch',
+  },
+  {
+    file: FORK,
     breaks: 'a conversation that has commits becomes a fork',
     find: 'if (draft.version > 1 || draft.stamp.index > 0)',
     replace: 'if (false)',

@@ -22,6 +22,18 @@ function three(): Story {
 }
 
 describe('conversation.fork', () => {
+  test('of forks inherits at their common message what stands before it alone, not the root messages of one between', () => {
+    const story = given(commit(say('r1')), commit(say('r2')));
+    story.write(commit(fork('c', 'r2')).to('f1'));
+    story.write(commit(fork('f1', 'r1')).to('f2'));
+    story.write(commit(fork('f2', 'r1')).to('f3'));
+    story.write(commit(say('own')).to('f3'));
+    story.write(commit({ kind: 'turn.record', turnId: 't1', origin: 'import', parent: null }, say('a1', 't1')).to('f3').expecting({ graphRevision: 0 }));
+    story.write(commit(fork('f3', 'a1')).to('f4'));
+    story.when(commit(fork('f4', 'r1')).to('f5')).thenWrites({ source: 'f4', at: 'r1', startSequence: 2 });
+    expect(story.seen('f5').ids()).toEqual(['r1']);
+  });
+
   test('inherits what stands before its cut, and goes on from there', () => {
     const story = three();
     story
