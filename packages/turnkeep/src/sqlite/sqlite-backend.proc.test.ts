@@ -72,6 +72,29 @@ describe('several processes on one file', () => {
       await store.close();
     }));
 
+  test('lose none of eight, each of whom watches what the others commit', () =>
+    withStoreFile(async (path) => {
+      const script = fileURLToPath(new URL('./watching-child.testkit.js', import.meta.url));
+      const children = Array.from({ length: 8 }, (_, at) => {
+        const child = spawn(process.execPath, [script, path, `talk ${at}`, '12', String(8 * 12)]);
+        onTestFinished(() => void child.kill('SIGKILL'));
+        child.stderr.pipe(process.stderr);
+        let said = '';
+        child.stdout.on('data', (data) => (said += String(data)));
+        return new Promise<unknown>((resolve) => {
+          child.on('close', (code) => resolve(code === 0 ? JSON.parse(said) : code));
+        });
+      });
+      const seen = (await Promise.all(children)) as readonly (readonly string[])[];
+      const store = await openSqlite(path);
+      const feed = await store.feed(NAMESPACE, 0, 1_000);
+      const all = feed.map(({ conversationId, version }) => `${conversationId} ${version}`);
+      expect(all).toHaveLength(8 * 12);
+      for (const one of seen) expect(one).toEqual(all);
+      expect(await store.verify()).toEqual([]);
+      await store.close();
+    }));
+
   test('hear of what the others commit', () =>
     withStoreFile(async (path) => {
       const store = await openSqlite(path);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { driverFault } from './driver-errors.ts';
+import { driverFault, isWithoutWal } from './driver-errors.ts';
 
 const coded = (fields: object) => Object.assign(new Error('no'), fields);
 
@@ -40,4 +40,12 @@ test('errors of the file system and of the runtime', () => {
   expect(driverFault(coded({ code: 'ENOENT' })).kind).toBe('cant_open');
   expect(driverFault(new RangeError('too few'))).toEqual({ kind: 'other', code: 'UNKNOWN', message: 'too few' });
   expect(driverFault('thrown text')).toEqual({ kind: 'other', code: 'UNKNOWN', message: 'thrown text' });
+});
+
+test('the index of a WAL that finds no room is a full disk, and no file system without shared memory', () => {
+  expect(driverFault(coded({ code: 'SQLITE_IOERR_SHMSIZE' })).kind).toBe('full');
+  expect(driverFault(coded({ errcode: 4_874 }))).toMatchObject({ code: 'SQLITE_IOERR_SHMSIZE', kind: 'full' });
+  expect(isWithoutWal(coded({ code: 'SQLITE_IOERR_SHMSIZE' }))).toBe(false);
+  for (const code of ['SQLITE_IOERR_SHMMAP', 'SQLITE_IOERR_SHMOPEN', 'SQLITE_IOERR_SHMLOCK'])
+    expect(isWithoutWal(coded({ code }))).toBe(true);
 });

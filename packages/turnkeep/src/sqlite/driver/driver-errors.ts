@@ -35,6 +35,7 @@ const KINDS: Readonly<Record<string, DriverFaultKind>> = {
   SQLITE_BUSY: 'busy',
   SQLITE_LOCKED_SHAREDCACHE: 'busy',
   SQLITE_FULL: 'full',
+  SQLITE_IOERR_SHMSIZE: 'full', // the index of a WAL could not be made longer
   SQLITE_READONLY: 'readonly',
   SQLITE_CORRUPT: 'corrupt',
   SQLITE_FORMAT: 'corrupt',
@@ -75,7 +76,8 @@ export function driverFault(error: unknown): DriverFault {
 
 /** What a file system answers that has no shared memory or no locks for WAL. */
 export function isWithoutWal(error: unknown): boolean {
-  const { code } = driverFault(error);
+  const { code, kind } = driverFault(error);
+  if (kind === 'full') return false;
   return (
     code === 'ERR_NOT_DURABLE' ||
     code.startsWith('SQLITE_IOERR_SHM') ||

@@ -170,11 +170,14 @@ export class StoreService {
       const checks = await this.#patiently(() => checksOfIndex(this.#database, this.#neededIndex(), this.#feeder));
       return [...faults, ...(await this.#check(id, checks))];
     } catch (error) {
-      if (isTurnkeepError(error, 'store_busy') || isTurnkeepError(error, 'store_full')) throw error;
-      // What was found of the store is told whatever its index is like, which is built anew.
+      if (isTurnkeepError(error, 'store_busy')) throw error;
+      const place = searchPath(this.#start.file);
+      // What was found of the store is told whatever its index is like, which is built anew where there is room.
+      if (isTurnkeepError(error, 'store_full'))
+        return [...faults, { kind: 'search_index', place, reason: 'no space is left to open the search index' }];
       this.#dropIndex();
       const reason = isTurnkeepError(error, 'store_unavailable') ? error.details.reason : driverFault(error).message;
-      return [...faults, { kind: 'search_index', place: searchPath(this.#start.file), reason }];
+      return [...faults, { kind: 'search_index', place, reason }];
     }
   }
 
