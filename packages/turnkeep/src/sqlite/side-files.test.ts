@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { openSqlite } from './open.ts';
@@ -37,6 +38,35 @@ test.each([
     expect((await again.commit(message('talk', 'word'))).version).toBe(6);
     expect(await again.verify()).toEqual([]);
     await again.close();
+  }),
+);
+
+test.each([
+  ['with its folder', (folder: string) => rmSync(folder, { recursive: true })],
+  ['file by file', (folder: string) => readdirSync(folder).forEach((name) => rmSync(join(folder, name)))],
+])('a store that is deleted while it is open (%s) says so to every call, closes, and leaves nothing', (_, remove) =>
+  withStoreFile(async (path) => {
+    const folder = join(dirname(path), 'folder');
+    const store = await openSqlite(join(folder, 'store.db'));
+    for (let at = 0; at < 5; at++) await store.commit(message('talk', 'word'));
+    await store.catchUp();
+    remove(folder);
+    const gone = { code: 'store_unavailable', details: { reason: 'its file was removed' } };
+    const part = { upload: 'u', index: 0, bytes: new Uint8Array(3), now: 1 };
+    const calls = [
+      () => store.commit(message('talk', 'word')),
+      () => store.attachments.add(NAMESPACE, part),
+      () => store.cool(NAMESPACE),
+      () => store.collect(NAMESPACE),
+      () => store.catchUp(),
+      () => store.rebuild(),
+    ];
+    for (const call of calls) await expect(call()).rejects.toMatchObject(gone);
+    // Whoever has it open may still read what there was.
+    expect(await versionOf(store, 'talk')).toBe(5);
+    expect((await store.search(NAMESPACE, { text: 'word', limit: 9 })).places).toHaveLength(5);
+    await store.close();
+    expect(existsSync(folder) ? readdirSync(folder) : []).toEqual([]);
   }),
 );
 

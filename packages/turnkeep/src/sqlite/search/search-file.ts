@@ -24,6 +24,8 @@ export interface SearchFileOptions {
   readonly busyTimeoutMs?: number | undefined;
   /** False where the file system has no WAL; true by default. */
   readonly wal?: boolean | undefined;
+  /** Throws where no file may be opened or made: beside a store that was deleted no words are written down again. */
+  readonly assertMayOpen?: (() => void) | undefined;
 }
 
 export interface SearchFile {
@@ -37,6 +39,7 @@ export interface SearchFile {
  * damaged, of another store, of another format or no index at all is deleted first.
  */
 export function openSearchFile(path: string, options: SearchFileOptions): SearchFile {
+  options.assertMayOpen?.();
   for (let tries = 0; tries < OPEN_TRIES; tries++) {
     const before = fileIdentity(path);
     const database = openUsable(path, options);

@@ -288,14 +288,14 @@ export class StoreService {
 
   /**
    * What a step of upkeep answers; nothing where others were in its way, where the system had no room or failed (a later
-   * step tries again), or where the index has to be made anew.
+   * step tries again), where the index has to be made anew, or where the store is not in its place any more.
    */
   #attempt<Result>(step: () => Result): Result | undefined {
     try {
       return step();
     } catch (error) {
       if (isDamage(error)) this.#dropIndex();
-      else if (driverFault(error).kind === 'other') throw error;
+      else if (!isTurnkeepError(error) && driverFault(error).kind === 'other') throw error;
       return undefined;
     }
   }
@@ -313,7 +313,9 @@ export class StoreService {
     const { file, storeId } = this.#start;
     const busyTimeoutMs = Math.min(INDEX_WAIT_MS, file.busyTimeoutMs);
     const wal = this.#wal !== undefined;
-    this.#index ??= openSearchIndex(searchPath(file), { storeId, driver: file.driver, busyTimeoutMs, wal });
+    const assertMayOpen = () => this.#files.assertInPlace();
+    const options = { storeId, driver: file.driver, busyTimeoutMs, wal, assertMayOpen };
+    this.#index ??= openSearchIndex(searchPath(file), options);
     try {
       this.#index.position();
       if (!this.#isOfThisLog && !this.#feeder.isOfThisLog(this.#index)) this.#index.clear();
@@ -331,7 +333,7 @@ export class StoreService {
       return this.#openedIndex();
     } catch (error) {
       const { kind, message } = driverFault(error);
-      if (kind === 'busy') throw error;
+      if (kind === 'busy' || isTurnkeepError(error)) throw error;
       const place = searchPath(this.#start.file);
       if (kind === 'full') throw new TurnkeepError('store_full', { place }, { cause: error });
       const reason = `the search index cannot be opened: ${message}`;
