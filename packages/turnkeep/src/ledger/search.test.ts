@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { text } from '../core/changes.testkit.ts';
+import { redact, submit, text, turn } from '../core/changes.testkit.ts';
 import { openLedger } from './open.ts';
 
 async function opened() {
@@ -59,4 +59,33 @@ test('words that are damaged are told with their place, and what they are not is
   const { hits, damage } = await space.search('o');
   expect(hits.map(({ sequence }) => sequence)).toEqual([2]);
   expect(damage).toEqual([{ conversationId: 'c', version: 1, reason: 'record 0 does not match its digest' }]);
+});
+
+test('a title is found in its own conversation, and not in another', async () => {
+  const { space } = await opened();
+  const [own, other] = [space.conversation('c'), space.conversation('d')];
+  await own.update({ title: 'Tides of the year' });
+  await other.update({ title: 'Tides of the day' });
+  const found = async (where: typeof own | typeof space) =>
+    (await where.search('tides')).hits.map(({ conversationId, messageId }) => [conversationId, messageId]);
+  expect(await found(own)).toEqual([['c', undefined]]);
+  expect(await found(other)).toEqual([['d', undefined]]);
+  expect((await found(space)).toSorted()).toEqual([
+    ['c', undefined],
+    ['d', undefined],
+  ]);
+});
+
+test('what stands for a redacted prompt is found in every turn that shares it', async () => {
+  const { space } = await opened();
+  const conversation = space.conversation('shared');
+  await conversation.commit(turn('t1'));
+  const { graphRevision } = await conversation.info();
+  await conversation.commit([submit('t2', { samePromptAs: 't1', parent: null })], { expect: { graphRevision } });
+  await conversation.commit([redact('t1.q', 'shown instead')]);
+  for (const where of [space, conversation]) {
+    const { hits } = await where.search('shown instead');
+    expect(hits.map(({ messageId }) => messageId).toSorted()).toEqual(['t1.q', 't2.q']);
+    expect((await where.search('ask t1')).hits).toEqual([]);
+  }
 });

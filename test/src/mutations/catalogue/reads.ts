@@ -6,6 +6,12 @@ const PAGES = 'core/read/pages.js';
 /** Windows, pages and what readers are told. */
 export const READS: readonly Mutation[] = [
   {
+    file: 'core/read/message.js',
+    breaks: 'a damaged message is shown as an empty one to who did not ask for that',
+    find: "if (damaged === 'refuse' || !isTurnkeepError(error, 'corrupt')) throw error;",
+    replace: "if (!isTurnkeepError(error, 'corrupt')) throw error;",
+  },
+  {
     file: WINDOW,
     breaks: 'a window holds one message too few',
     find: 'if (taken.length >= count && whole > 0) break',

@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { fork, redact, say, text, turn } from '../changes.testkit.ts';
 import { commit, given } from '../story.testkit.ts';
 import type { Story } from '../story.testkit.ts';
-import { lookUpMessage } from './message.ts';
+import { messageById } from '../tree/messages.ts';
+import { lookUpMessage, readMessageOr } from './message.ts';
 
 const lookUp = (story: Story, messageId: string, id: string = 'c') => {
   const seen = story.seen(id);
@@ -46,5 +47,21 @@ describe('a message by its id', () => {
       status: 'found_verified',
       message: { role: 'system', parts: [], redaction },
     });
+  });
+});
+
+test('a message that is damaged fails its reading, unless the reader asked to see it marked', () => {
+  const story = given(commit(say('a1')));
+  const log = story.rows.log('c', 1);
+  if (!log) throw new Error('a version has its log record');
+  story.rows.putLog('c', { ...log, records: log.records.map((record) => ({ ...record, body: '{}' })) });
+  const { tree, bodies } = story.seen();
+  const placed = messageById(tree, 'c', 'a1');
+  if (!placed) throw new Error('the message has its row');
+  expect(() => readMessageOr('refuse', tree, bodies, placed)).toThrow(expect.objectContaining({ code: 'corrupt' }));
+  expect(readMessageOr('mark', tree, bodies, placed)).toMatchObject({
+    messageId: 'a1',
+    parts: [],
+    damage: { reason: 'the record does not match its digest' },
   });
 });
