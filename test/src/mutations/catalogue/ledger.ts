@@ -55,6 +55,20 @@ export const LEDGER: readonly Mutation[] = [
   },
   {
     file: DRAFT,
+    breaks: 'pieces of reasoning stay apart',
+    find: "one.type === 'text' || one.type === 'reasoning'",
+    replace: "one.type === 'text'",
+    tests: ['agent/draft'],
+  },
+  {
+    file: 'ledger/attachment-content.js',
+    breaks: 'the bytes of a whole attachment are not held against its digest',
+    find: 'const lastPart = this.#parts.length - 1;',
+    replace: 'const lastPart = this.#parts.length;',
+    tests: ['attachments'],
+  },
+  {
+    file: DRAFT,
     breaks: 'a draft is written after its end',
     find: 'if (this.#isSilent) return this.#last;',
     replace: '',

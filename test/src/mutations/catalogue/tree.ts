@@ -9,6 +9,12 @@ const CALLS = 'core/tree/calls.js';
 /** Paths, places, entries and messages on them. */
 export const TREE: readonly Mutation[] = [
   {
+    file: ENTRIES,
+    breaks: 'entries of one commit stand in no order, and the first of a key holds',
+    find: 'left.at.stamp.index - right.at.stamp.index',
+    replace: 'right.at.stamp.index - left.at.stamp.index',
+  },
+  {
     file: PATH,
     breaks: 'versions of a source after the fork are seen',
     find: 'if (!within) asOf = child.asOf',

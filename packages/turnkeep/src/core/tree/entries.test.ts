@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { Change } from '../change.ts';
 import { advance, aim, fork, promise, say, select, submit, turn } from '../changes.testkit.ts';
 import { readState } from '../read/state.ts';
 import { commit, given } from '../story.testkit.ts';
@@ -140,4 +141,21 @@ test('entries at a version are those that stood then', () => {
   const at = (version: number, leaf: string | null) =>
     readState(seen.tree, seen.bodies, () => seen.path(leaf), { version }).objective;
   expect([at(1, null), at(2, 't1'), at(3, 't1')]).toEqual(['one', 'two', 'three']);
+});
+
+test('entries of one commit stand in the order of its changes, and the last of a key holds', () => {
+  const fulfil: Change = { kind: 'commitment.resolve', which: { commitmentId: 'p2' } };
+  const story = given(commit(promise('p2'), promise('p3'), promise('p1'), fulfil));
+  const at = '2026-01-01T00:00:01.000Z';
+  const found = story.seen().commitments().map(({ commitmentId, status, createdAt, resolvedAt }) => [
+    commitmentId,
+    status,
+    createdAt,
+    resolvedAt,
+  ]);
+  expect(found).toEqual([
+    ['p2', 'fulfilled', at, at],
+    ['p3', 'open', at, null],
+    ['p1', 'open', at, null],
+  ]);
 });

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { Part } from '../../core/message.ts';
 import { MemoryBackend } from '../../memory/index.ts';
 import { sha256 } from '../../platform/hash.ts';
 import { mintCommitId } from '../../platform/random.ts';
@@ -6,7 +7,7 @@ import { systemSurroundings } from '../../platform/surroundings.ts';
 import { Access } from '../access.ts';
 import { ConversationAccess } from '../conversation-access.ts';
 import { text } from './agent.testkit.ts';
-import { DraftWriter, inheritDraft, partsOf, readDraft } from './draft.ts';
+import { DraftWriter, inheritDraft, joinParts, partsOf, readDraft } from './draft.ts';
 
 /** What a reader sees before any timer runs: it waits for nothing but what is at hand. */
 async function seen(access: ConversationAccess): Promise<unknown> {
@@ -62,4 +63,11 @@ test.each(['silence', 'remove'] as const)('after its %s a draft is written no mo
   await draft.flush();
   expect(await seen(access)).toEqual(before);
   expect(await access.access.backend.scratch.list('n')).toHaveLength(end === 'silence' ? 1 : 0);
+});
+
+test('pieces of text are one text, and pieces of reasoning one reasoning, but for what a signature closes', () => {
+  const thought = (words: string, more: object = {}): Part => ({ type: 'reasoning', text: words, ...more });
+  const signed = thought('c', { signature: 's' });
+  const pieces = [thought('a'), thought('b'), signed, thought('d'), thought('e'), text('f'), text('g'), thought('h')];
+  expect(joinParts(pieces)).toEqual([thought('ab'), signed, thought('de'), text('fg'), thought('h')]);
 });

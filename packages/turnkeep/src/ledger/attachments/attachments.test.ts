@@ -12,6 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { PART_BYTES } from '../../core/attachments/store.ts';
+import { prefixEnd } from '../../core/keys.ts';
 import { LIMITS } from '../../core/limits.ts';
 import { openDatabase } from '../../sqlite/driver/open-database.ts';
 import type { Ledger } from '../ledger.ts';
@@ -137,6 +138,41 @@ test('an index that is built anew knows the attachments: journal', async () => {
   expect(BYTES.equals(await (await attachments.get(digest)).bytes())).toBe(true);
   expect(await attachments.stat(gone.digest)).toBeUndefined();
   expect(await ledger.namespace('n').collect({ attachmentGraceMs: 0 })).toBe(0);
+});
+
+test('rows that lead to the parts of another attachment are damage, told before its last part', async () => {
+  const ledger = await openLedger('memory:');
+  const { attachments } = ledger.namespace('n');
+  const other = Buffer.from(BYTES).fill('x', 0, 5);
+  const [{ digest }, { digest: wrong }] = [await attachments.put(BYTES), await attachments.put(other)];
+  const { backend } = ledger;
+  const read = backend.read.bind(backend);
+  const [from, to] = [`P${digest}`, `P${wrong}`];
+  backend.read = async (namespace, reading, sought) =>
+    read(
+      namespace,
+      (rows) =>
+        reading({
+          head: (id) => rows.head(id),
+          log: (id, version) => rows.log(id, version),
+          heads: (query) => rows.heads(query),
+          get: (id, key) => rows.get(id, key),
+          scan: (id, range) => rows.scan(id, range.from === from ? { from: to, to: prefixEnd(to) } : range),
+        }),
+      sought,
+    );
+  const part = backend.attachments.part.bind(backend.attachments);
+  backend.attachments.part = async (namespace, _, index) => part(namespace, wrong, index);
+  const content = await attachments.get(digest);
+  const given: number[] = [];
+  const reading = (async () => {
+    for await (const chunk of content) given.push(chunk.length);
+  })();
+  await expect(reading).rejects.toMatchObject({
+    code: 'corrupt',
+    details: { reason: 'it does not match its digest' },
+  });
+  expect(given).toEqual([PART_BYTES, PART_BYTES]);
 });
 
 test('a source that goes on past the limit of one attachment is refused there', async () => {
