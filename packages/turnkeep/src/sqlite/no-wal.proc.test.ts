@@ -50,7 +50,11 @@ test.each(['auto', 'rollback'] as const)(
 );
 
 describe('where another process died in a commit,', () => {
-  const calls: readonly (readonly [what: string, call: (store: SqliteBackend) => Promise<unknown>, answers: unknown])[] = [
+  const calls: readonly (readonly [
+    what: string,
+    call: (store: SqliteBackend) => Promise<unknown>,
+    answers: unknown,
+  ])[] = [
     ['read', (store) => versionOf(store, 'talk'), 5],
     ['feed', async (store) => (await store.feed(NAMESPACE, 0, 9)).length, 5],
     ['search', async (store) => (await store.search(NAMESPACE, { text: 'fox', limit: 9 })).places.length, 5],

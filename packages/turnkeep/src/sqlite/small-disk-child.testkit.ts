@@ -44,10 +44,17 @@ async function use(store: SqliteBackend): Promise<void> {
   await ask('read', () => store.read(NAMESPACE, (rows) => rows.head('talk')));
   const there = await versionOf(store, 'talk');
   await ask('close', () => store.close());
-  process.stdout.write(JSON.stringify({ acknowledged, there, refusals: [...refusals], answers }));
+  say(acknowledged, there, [...refusals]);
+}
+
+function say(acknowledged: number, there: number, refusals: readonly string[]): void {
+  process.stdout.write(JSON.stringify({ acknowledged, there, refusals, answers }));
 }
 
 const [path = ''] = process.argv.slice(2);
-const opened = await openSqlite(path).catch((error: unknown) => codeOf(error));
-if (typeof opened === 'string') process.stdout.write(JSON.stringify({ opened }));
-else await use(opened);
+let store: SqliteBackend | undefined;
+await ask('open', async () => {
+  store = await openSqlite(path);
+});
+if (store) await use(store);
+else say(0, 0, []);

@@ -20,7 +20,7 @@ if (process.getuid?.() === 0) {
 }
 try {
   openStoreFile({ path, journal: 'auto', busyTimeoutMs: 300 }).close();
-  console.log('null');
+  process.stdout.write('null');
 } catch (error) {
-  console.log(JSON.stringify({ ...(error as object) })); // what was thrown
+  process.stdout.write(JSON.stringify({ ...(error as object) })); // what was thrown
 }

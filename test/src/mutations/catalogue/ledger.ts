@@ -61,11 +61,11 @@ export const LEDGER: readonly Mutation[] = [
     tests: ['agent/draft'],
   },
   {
-    file: 'ledger/attachment-content.js',
+    file: 'ledger/attachments/content.js',
     breaks: 'the bytes of a whole attachment are not held against its digest',
     find: 'const lastPart = this.#parts.length - 1;',
     replace: 'const lastPart = this.#parts.length;',
-    tests: ['attachments'],
+    tests: ['attachments/attachments'],
   },
   {
     file: DRAFT,

@@ -28,7 +28,11 @@ describe('conversation.fork', () => {
     story.write(commit(fork('f1', 'r1')).to('f2'));
     story.write(commit(fork('f2', 'r1')).to('f3'));
     story.write(commit(say('own')).to('f3'));
-    story.write(commit({ kind: 'turn.record', turnId: 't1', origin: 'import', parent: null }, say('a1', 't1')).to('f3').expecting({ graphRevision: 0 }));
+    story.write(
+      commit({ kind: 'turn.record', turnId: 't1', origin: 'import', parent: null }, say('a1', 't1'))
+        .to('f3')
+        .expecting({ graphRevision: 0 }),
+    );
     story.write(commit(fork('f3', 'a1')).to('f4'));
     story.when(commit(fork('f4', 'r1')).to('f5')).thenWrites({ source: 'f4', at: 'r1', startSequence: 2 });
     expect(story.seen('f5').ids()).toEqual(['r1']);

@@ -147,12 +147,10 @@ test('entries of one commit stand in the order of its changes, and the last of a
   const fulfil: Change = { kind: 'commitment.resolve', which: { commitmentId: 'p2' } };
   const story = given(commit(promise('p2'), promise('p3'), promise('p1'), fulfil));
   const at = '2026-01-01T00:00:01.000Z';
-  const found = story.seen().commitments().map(({ commitmentId, status, createdAt, resolvedAt }) => [
-    commitmentId,
-    status,
-    createdAt,
-    resolvedAt,
-  ]);
+  const found = story
+    .seen()
+    .commitments()
+    .map(({ commitmentId, status, createdAt, resolvedAt }) => [commitmentId, status, createdAt, resolvedAt]);
   expect(found).toEqual([
     ['p2', 'fulfilled', at, at],
     ['p3', 'open', at, null],

@@ -74,7 +74,11 @@ describe('verify', () => {
     for (const [at, day] of days.entries()) {
       const now = Date.parse(`${day}T00:00:00Z`);
       story.write(commit(used(`u${at}`, 't1')).at(now));
-      story.write(commit(used(`u${at}`, undefined)).to('sub').at(now));
+      story.write(
+        commit(used(`u${at}`, undefined))
+          .to('sub')
+          .at(now),
+      );
     }
     for (const conversationId of ['c', 'sub', SHELVES.usage]) {
       const verified = { namespace: 'n', conversationId };

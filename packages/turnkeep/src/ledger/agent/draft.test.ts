@@ -51,19 +51,22 @@ test('an attempt that lost its turn and does not know it yet drafts over nobodyâ
   expect(await access.access.backend.scratch.list('n')).toEqual([]);
 });
 
-test.each(['silence', 'remove'] as const)('after its %s a draft is written no more, whatever a model still says', async (end) => {
-  const access = inMemory();
-  const draft = new DraftWriter(access, 't', 1);
-  draft.add([text('one')]);
-  await draft[end]();
-  const before = await seen(access);
-  draft.add([text(' two')]);
-  await draft.flush();
-  draft.drop();
-  await draft.flush();
-  expect(await seen(access)).toEqual(before);
-  expect(await access.access.backend.scratch.list('n')).toHaveLength(end === 'silence' ? 1 : 0);
-});
+test.each(['silence', 'remove'] as const)(
+  'after its %s a draft is written no more, whatever a model still says',
+  async (end) => {
+    const access = inMemory();
+    const draft = new DraftWriter(access, 't', 1);
+    draft.add([text('one')]);
+    await draft[end]();
+    const before = await seen(access);
+    draft.add([text(' two')]);
+    await draft.flush();
+    draft.drop();
+    await draft.flush();
+    expect(await seen(access)).toEqual(before);
+    expect(await access.access.backend.scratch.list('n')).toHaveLength(end === 'silence' ? 1 : 0);
+  },
+);
 
 test('pieces of text are one text, and pieces of reasoning one reasoning, but for what a signature closes', () => {
   const thought = (words: string, more: object = {}): Part => ({ type: 'reasoning', text: words, ...more });

@@ -247,7 +247,9 @@ test('a source that is silent is given up where the store is closed', async () =
     },
   });
   const { signal } = new AbortController();
-  const putting = [undefined, { signal }].map(async (options) => ledger.namespace('n').attachments.put(silent, options));
+  const putting = [undefined, { signal }].map(async (options) =>
+    ledger.namespace('n').attachments.put(silent, options),
+  );
   const [first, second] = putting.map(async (one) => one.catch((error: unknown) => error));
   await isAsked;
   await ledger.close();

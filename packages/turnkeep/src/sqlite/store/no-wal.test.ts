@@ -58,16 +58,18 @@ describe('where the file system has no shared memory', () => {
       return Promise.resolve();
     }));
 
-  test.each(['auto', 'rollback'] as const)('a store that was moved there leaves its WAL, with all that it holds (%s)', (journal) =>
-    leftInWal(async (path) => {
-      for (const place of [path, probePath(path)]) makePipe(`${place}-shm`);
-      expect(journalOf(fileAt(path, { journal }))).toEqual(ROLLBACK);
-      expect(existsSync(`${path}-wal`)).toBe(false);
-      const store = await openSqlite(path, { journal: 'rollback' });
-      expect(await versionOf(store, 'talk')).toBe(5);
-      expect(await store.verify()).toEqual([]);
-      await store.close();
-    }),
+  test.each(['auto', 'rollback'] as const)(
+    'a store that was moved there leaves its WAL, with all that it holds (%s)',
+    (journal) =>
+      leftInWal(async (path) => {
+        for (const place of [path, probePath(path)]) makePipe(`${place}-shm`);
+        expect(journalOf(fileAt(path, { journal }))).toEqual(ROLLBACK);
+        expect(existsSync(`${path}-wal`)).toBe(false);
+        const store = await openSqlite(path, { journal: 'rollback' });
+        expect(await versionOf(store, 'talk')).toBe(5);
+        expect(await store.verify()).toEqual([]);
+        await store.close();
+      }),
   );
 
   test('a store of another program is left as it is', () =>

@@ -13,7 +13,10 @@ export type FileIdentities = readonly (readonly [suffix: string, identity: strin
 /** Of a store that a connection has just opened; one with a WAL has made its files. */
 export function identitiesOf(path: string, isWal: boolean): FileIdentities {
   const real = realPath(path);
-  return ['', ...(isWal ? ['-wal', '-shm'] : [])].map((suffix) => [suffix, identityOf(suffix === '' ? path : real + suffix)]);
+  return ['', ...(isWal ? ['-wal', '-shm'] : [])].map((suffix) => [
+    suffix,
+    identityOf(suffix === '' ? path : real + suffix),
+  ]);
 }
 
 /** The path of a file itself, whatever links lead to it: SQLite keeps a store's other files beside that, and so do we. */

@@ -15,7 +15,13 @@ export function probePath(path: string): string {
  * True where a file beside the store can have a WAL. To try it on the store itself would take that from others: a file
  * that was put into WAL mode where there is none cannot be read, and stays in it.
  */
-export function canDoWal({ path, driver }: { readonly path: string; readonly driver?: DriverName | undefined }): boolean {
+export function canDoWal({
+  path,
+  driver,
+}: {
+  readonly path: string;
+  readonly driver?: DriverName | undefined;
+}): boolean {
   const probe = probePath(path);
   try {
     openDatabase(probe, { driver, durable: true, busyTimeoutMs: 0 }).close();
