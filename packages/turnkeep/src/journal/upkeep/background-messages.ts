@@ -16,7 +16,7 @@ export interface BackgroundStart {
 }
 
 export type BackgroundCall =
-  /** The slices of the run come after it, and then their end. */
+  /** The slices of the run come after it, and then their end, whatever becomes of them. */
   | { readonly kind: 'write'; readonly run: NewRun }
   | { readonly kind: 'merge'; readonly run: NewRun; readonly inputs: readonly string[]; readonly removed: Removed }
   | { readonly kind: 'fill'; readonly gap: Gap; readonly most: number };
@@ -25,7 +25,8 @@ export type BackgroundCall =
 export type ToBackground =
   | { readonly kind: 'call'; readonly id: number; readonly call: BackgroundCall }
   | { readonly kind: 'slice'; readonly id: number; readonly slice: RunSlice }
-  | { readonly kind: 'end'; readonly id: number };
+  /** `thrown` where no more slices can be had: then there is no run. */
+  | { readonly kind: 'end'; readonly id: number; readonly thrown?: Thrown | undefined };
 
 export type FromBackground =
   | { readonly kind: 'done'; readonly id: number; readonly filled: readonly FilledStretch[] }

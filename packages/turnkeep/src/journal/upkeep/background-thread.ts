@@ -3,8 +3,8 @@ import { TurnkeepError } from '../../core/errors.ts';
 import { threadOptions } from '../../platform/thread-options.ts';
 import { othersTurn } from '../../platform/timers.ts';
 import type { Background, NewRun, Removed, RunSlice } from './background.ts';
-import { errorOf } from './background-messages.ts';
-import type { BackgroundCall, BackgroundStart, FromBackground, ToBackground } from './background-messages.ts';
+import { errorOf, thrownOf } from './background-messages.ts';
+import type { BackgroundCall, BackgroundStart, FromBackground, Thrown, ToBackground } from './background-messages.ts';
 import type { FilledStretch } from '../filters/filter-file.ts';
 import type { Gap } from '../filters/filters.ts';
 
@@ -44,7 +44,7 @@ export class BackgroundThread implements Background {
     if (run.keys < SMALL_KEYS) return this.#here.writeRun(run, slices);
     const id = this.#nextId++;
     const written = this.#call(id, { kind: 'write', run });
-    await Promise.all([written, this.#feed(id, slices)]);
+    await Promise.all([written, this.#handOver(id, slices)]);
   }
 
   async mergeRuns(run: NewRun, inputs: readonly string[], removed: Removed): Promise<void> {
@@ -70,14 +70,19 @@ export class BackgroundThread implements Background {
     });
   }
 
-  /** Hands the slices over, as long as they are wanted. */
-  async #feed(id: number, slices: Iterable<RunSlice>): Promise<void> {
-    for (const slice of slices) {
-      if (!this.#pending.has(id)) return;
-      this.#post({ kind: 'slice', id, slice });
-      await othersTurn();
+  /** Hands the slices over, as long as they are wanted, and then their end. Where they cannot be had the call fails with that. */
+  async #handOver(id: number, slices: Iterable<RunSlice>): Promise<void> {
+    let thrown: Thrown | undefined;
+    try {
+      for (const slice of slices) {
+        if (!this.#pending.has(id)) return;
+        this.#post({ kind: 'slice', id, slice });
+        await othersTurn();
+      }
+    } catch (error) {
+      thrown = thrownOf(error);
     }
-    this.#post({ kind: 'end', id });
+    this.#post({ kind: 'end', id, thrown });
   }
 
   #started(): Worker {

@@ -2,8 +2,8 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { assert } from '../../core/errors.ts';
 import { sha256 } from '../../platform/hash.ts';
 import { BackgroundHere } from './background-here.ts';
-import { thrownOf } from './background-messages.ts';
-import type { BackgroundCall, BackgroundStart, FromBackground, ToBackground } from './background-messages.ts';
+import { errorOf, thrownOf } from './background-messages.ts';
+import type { BackgroundCall, BackgroundStart, FromBackground, Thrown, ToBackground } from './background-messages.ts';
 import type { RunSlice } from './background.ts';
 import type { FilledStretch } from '../filters/filter-file.ts';
 import { realFileSystem } from '../files/file-system.ts';
@@ -17,6 +17,7 @@ import { LAYOUT } from '../files/layout.ts';
 class Slices implements AsyncIterable<RunSlice> {
   readonly #waiting: RunSlice[] = [];
   #isEnded = false;
+  #thrown: Thrown | undefined;
   #wake: () => void = () => undefined;
 
   push(slice: RunSlice): void {
@@ -24,8 +25,9 @@ class Slices implements AsyncIterable<RunSlice> {
     this.#wake();
   }
 
-  end(): void {
+  end(thrown: Thrown | undefined): void {
     this.#isEnded = true;
+    this.#thrown = thrown;
     this.#wake();
   }
 
@@ -33,6 +35,7 @@ class Slices implements AsyncIterable<RunSlice> {
     for (;;) {
       const slice = this.#waiting.shift();
       if (slice) yield slice;
+      else if (this.#thrown) throw errorOf(this.#thrown);
       else if (this.#isEnded) return;
       else
         await new Promise<void>((resolve) => {
@@ -81,6 +84,6 @@ port.on('message', (message: ToBackground) => {
     case 'slice':
       return coming.get(id)?.push(message.slice);
     case 'end':
-      return coming.get(id)?.end();
+      return coming.get(id)?.end(message.thrown);
   }
 });

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, readdirSync, readlinkSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { sha256 } from '../../platform/hash.ts';
 import { BackgroundHere, slicesOf } from './background-here.ts';
@@ -11,6 +11,7 @@ import { findManifest } from '../manifest.ts';
 import { sourceOf } from '../index/merge.ts';
 import { LOG_START } from '../log/position.ts';
 import { DEFAULT_SETTINGS } from '../settings.ts';
+import { IndexDamage } from '../store-error.ts';
 
 const KEYS = 5_000;
 const filterBytes = 50_000;
@@ -50,6 +51,17 @@ async function makeRuns(background: Background): Promise<void> {
   const inputs = ['0002.run', '0001.run'];
   await background.mergeRuns({ name: '0003.run', keys: 4 * KEYS }, inputs, 'keep');
   await background.mergeRuns({ name: '0004.run', keys: 4 * KEYS }, inputs, 'drop');
+}
+
+/** What this process has open, its threads included. */
+function openFiles(): readonly string[] {
+  return readdirSync('/proc/self/fd').flatMap((descriptor) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${descriptor}`);
+    } catch {
+      return [];
+    }
+  });
 }
 
 function runsIn(directory: string): readonly (readonly [name: string, bytes: string])[] {
@@ -119,6 +131,22 @@ test('a thread puts no run in its place once the lock of its writer is gone', as
   await thread.close();
   expect(runsIn(directory).map(([name]) => name)).not.toContain('0002.run');
   expect(runsIn(directory).map(([name]) => name)).toContain('0001.run');
+});
+
+test('a call whose rows cannot be had ends with that, and the thread works on', async () => {
+  const directory = emptyStore();
+  const thread = threadIn(directory);
+  function* untilOneIsDamaged() {
+    yield { keys: ['a'], values: ['[]'] };
+    throw new IndexDamage('runs/0009.run', 'a block does not match its checksum');
+  }
+  const failing = thread.writeRun({ name: '0001.run', keys: 2 * KEYS }, untilOneIsDamaged());
+  await expect(failing).rejects.toMatchObject({ name: 'IndexDamage', place: 'runs/0009.run' });
+  await thread.writeRun({ name: '0002.run', keys: 2 * KEYS }, [{ keys: ['b'], values: ['[]'] }]);
+  expect(openFiles().filter((path) => path.startsWith(directory))).toEqual([]);
+  await thread.close();
+  expect(runsIn(directory).map(([name]) => name)).toContain('0002.run');
+  expect(runsIn(directory).map(([name]) => name)).not.toContain('0001.run');
 });
 
 test('a thread that dies fails what it was at, and the next work starts another', async () => {
