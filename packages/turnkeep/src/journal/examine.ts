@@ -1,14 +1,14 @@
 import type { Finding } from '../core/finding.ts';
 import type { ConversationId, NamespaceId } from '../core/ids.ts';
 import { uncollectedFindings, unreadIn } from '../core/uncollected.ts';
-import type { Owner, Processes } from '../platform/processes.ts';
+import type { Processes } from '../platform/processes.ts';
 import { readWhole } from './files/files.ts';
 import { INDEX, NO_CONVERSATION, NO_NAMESPACE } from './index/index-keys.ts';
 import { LAYOUT, TEMPORARY } from './files/layout.ts';
+import { livingOwner } from './lock.ts';
 import { FORMAT, findManifest } from './manifest.ts';
 import { NamespaceRows } from './namespace-rows.ts';
 import { pendingLines } from './upkeep/scrub.ts';
-import { unseal } from './files/sealed.ts';
 import type { StoreParts } from './store-parts.ts';
 
 /** The format, who writes, and what waits for a person: losses that nobody accepted, and what was set aside. */
@@ -35,9 +35,8 @@ function examineLocks({ fs, directory }: StoreParts, processes: Processes): read
   );
   if (names.length === 0) return [{ check: 'lock', status: 'ok', says: 'nobody writes' }];
   return names.map((name): Finding => {
-    const bytes = readWhole(fs, `${directory}/${name}`);
-    const owner = bytes && (unseal(bytes) as Owner | undefined); // our own lock
-    if (owner && processes.mayLive(owner)) {
+    const owner = livingOwner(processes, name, readWhole(fs, `${directory}/${name}`));
+    if (owner) {
       const who = `process ${owner.pid} on ${owner.host}`;
       const self = owner.pid === processes.self().pid ? ', this one,' : '';
       return { check: 'lock', status: 'ok', says: `${who}${self} writes` };

@@ -3,7 +3,8 @@ import { readWhole } from './files/files.ts';
 import { errorCode } from './files/file-system.ts';
 import type { FileSystem } from './files/file-system.ts';
 import { LAYOUT, TEMPORARY } from './files/layout.ts';
-import type { Owner, Processes } from '../platform/processes.ts';
+import { letGo, openToHold } from '../platform/processes.ts';
+import type { HeldFile, Owner, Processes } from '../platform/processes.ts';
 import { seal, unseal } from './files/sealed.ts';
 import { storeError } from './store-error.ts';
 
@@ -42,21 +43,30 @@ export class LockFile {
 export class Lock extends LockFile {
   /** True where the last writer ended without closing: what it wrote last may be in the system's cache alone. */
   readonly foundUnclean: boolean;
+  /** Of the lock's file, which is open as long as the thread lives that took it; absent where it is none of the system's. */
+  readonly #descriptor: number | undefined;
 
-  private constructor(fs: FileSystem, directory: string, name: string, foundUnclean: boolean) {
+  private constructor(
+    fs: FileSystem,
+    directory: string,
+    name: string,
+    { foundUnclean, descriptor }: { readonly foundUnclean: boolean; readonly descriptor: number | undefined },
+  ) {
     super(fs, directory, name);
     this.foundUnclean = foundUnclean;
+    this.#descriptor = descriptor;
   }
 
   /** Takes the lock or throws `store_locked`, which names the owner. `token` is this opening's own. */
   static take(fs: FileSystem, directory: string, processes: Processes, token: string): Lock {
     const name = `${LAYOUT.lockPrefix}${token}`;
     const path = `${directory}/${name}`;
-    place(fs, path, seal(processes.self()));
+    const descriptor = place(fs, path, processes.self());
     try {
       const foundUnclean = dismissTheDead(fs, directory, processes, name);
-      return new Lock(fs, directory, name, foundUnclean);
+      return new Lock(fs, directory, name, { foundUnclean, descriptor });
     } catch (error) {
+      letGo(descriptor);
       fs.remove(path);
       throw error;
     }
@@ -68,7 +78,11 @@ export class Lock extends LockFile {
   }
 
   release(): void {
-    this.fs.remove(`${this.directory}/${this.name}`);
+    try {
+      this.fs.remove(`${this.directory}/${this.name}`);
+    } finally {
+      letGo(this.#descriptor);
+    }
   }
 
   /** Lets go after a failed sync: the next writer is told not to trust the system's cache. A lock that is gone was found. */
@@ -77,27 +91,59 @@ export class Lock extends LockFile {
       this.fs.rename(`${this.directory}/${this.name}`, `${this.directory}/${LAYOUT.unclean}`);
     } catch (error) {
       if (errorCode(error) !== 'ENOENT') throw error;
+    } finally {
+      letGo(this.#descriptor);
     }
   }
 }
 
+/** What a lock's file says. Those of earlier builds do not name a descriptor. */
+interface Locked extends Owner {
+  readonly descriptor?: number | undefined;
+}
+
 const ATTEMPTS = 8;
 
-/** Puts a lock in its place as one. Who takes his own at the same time may take an unfinished one for a dead writer's. */
-function place(fs: FileSystem, path: string, text: string): void {
+/**
+ * Puts a lock in its place as one, and answers the descriptor that holds it. Who takes his own at the same time may take an
+ * unfinished one for a dead writer's.
+ */
+function place(fs: FileSystem, path: string, owner: Owner): number | undefined {
   for (let attempt = 1; ; attempt++) {
-    const file = fs.open(path + TEMPORARY, 'replace');
+    const descriptor = write(fs, path + TEMPORARY, owner);
     try {
-      file.write(Buffer.from(text), 0);
-    } finally {
-      file.close();
-    }
-    try {
-      return fs.rename(path + TEMPORARY, path);
+      fs.rename(path + TEMPORARY, path);
+      return descriptor;
     } catch (error) {
+      letGo(descriptor);
       if (errorCode(error) !== 'ENOENT' || attempt === ATTEMPTS) throw error;
     }
   }
+}
+
+/** Writes a lock's file, and answers the descriptor that holds it. */
+function write(fs: FileSystem, path: string, owner: Owner): number | undefined {
+  const file = fs.open(path, 'replace');
+  const descriptor = openToHold(path);
+  try {
+    file.write(Buffer.from(seal({ ...owner, descriptor } satisfies Locked)), 0);
+    return descriptor;
+  } catch (error) {
+    letGo(descriptor);
+    throw error;
+  } finally {
+    file.close();
+  }
+}
+
+/** Who may live and have the lock of that name; `undefined` where nobody does. */
+export function livingOwner(processes: Processes, name: string, bytes: Buffer | undefined): Owner | undefined {
+  const owner = bytes && (unseal(bytes) as Locked | undefined);
+  // A lock is renamed into place when it is written: one that cannot be read was lost in a power cut, with its owner.
+  if (!owner) return undefined;
+  const { descriptor } = owner;
+  const held: HeldFile | undefined = descriptor === undefined ? undefined : { name, descriptor };
+  return processes.mayLive(owner, held) ? owner : undefined;
 }
 
 /** Removes the locks of the dead and answers whether there was one; throws where the owner of another may live. */
@@ -106,9 +152,8 @@ function dismissTheDead(fs: FileSystem, directory: string, processes: Processes,
   const others = names.filter((name) => name.startsWith(LAYOUT.lockPrefix) && name !== own);
   for (const name of others) {
     const bytes = name.endsWith(TEMPORARY) ? undefined : readWhole(fs, `${directory}/${name}`);
-    // A lock is renamed into place when it is written: one that cannot be read was lost in a power cut, with its owner.
-    const owner = bytes && (unseal(bytes) as Owner | undefined);
-    if (owner && processes.mayLive(owner)) {
+    const owner = livingOwner(processes, name, bytes);
+    if (owner) {
       const who = `process ${owner.pid} on ${owner.host}`;
       throw new TurnkeepError('store_locked', { place: `${directory}/${name}`, owner: who });
     }
