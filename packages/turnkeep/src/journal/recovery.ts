@@ -105,10 +105,16 @@ async function onSoundIndex<Result>(parts: StoreParts, work: () => Promise<Resul
 }
 
 /** Forgets an index that is damaged, and leaves word of it. */
-export async function dropIndex({ damaged, folds }: StoreParts, error: IndexDamage): Promise<void> {
-  const reason = `${error.message}; the index is built anew from the segments`;
-  await damaged.setAside('index.txt', Buffer.from(`${error.message}\n`), error.place, reason);
-  folds.reset();
+async function dropIndex(parts: StoreParts, error: IndexDamage): Promise<void> {
+  await noteDamage(parts, error);
+  parts.folds.reset();
+}
+
+/** Leaves word of an index that is damaged: once, however often it is tried to build it anew. */
+export async function noteDamage({ damaged }: StoreParts, { message, place }: IndexDamage): Promise<void> {
+  const reason = `${message}; the index is built anew from the segments`;
+  if (damaged.list().some((known) => known.place === place && known.reason === reason)) return;
+  await damaged.setAside('index.txt', Buffer.from(`${message}\n`), place, reason);
 }
 
 export async function foldIfDue({ folds }: StoreParts): Promise<void> {

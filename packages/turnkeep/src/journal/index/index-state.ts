@@ -28,6 +28,13 @@ interface IndexEntry {
   readonly value: Buffer | RowValue | null;
 }
 
+/** What an index is made of. */
+export interface IndexParts {
+  readonly recent: Recent;
+  readonly folding: Recent | undefined;
+  readonly runs: readonly RunReader[];
+}
+
 /**
  * The index over the log: what came since the last fold, what is just being folded, and the runs, newest first. Every
  * row of the store by (namespace, conversation, key), and each conversation's head.
@@ -185,10 +192,19 @@ export class IndexState {
 
   /** Another state of the store takes the place of this one. */
   close(): void {
+    for (const run of this.runs) run.close();
+    this.begin({ recent: new Recent(), folding: undefined, runs: [] });
+  }
+
+  /** Takes the place of what it was; answers that, its runs open. */
+  begin({ recent, folding, runs }: IndexParts): IndexParts {
+    const before = { recent: this.recent, folding: this.folding, runs: this.runs };
     this.#kept.clear();
     this.#last = undefined;
-    for (const run of this.runs) run.close();
-    this.runs = [];
+    this.recent = recent;
+    this.folding = folding;
+    this.runs = runs;
+    return before;
   }
 }
 

@@ -9,7 +9,7 @@ import type { Doubt } from '../log/doubts.ts';
 import type { FileSystem } from '../files/file-system.ts';
 import { emptyFold, readFold, writeFold } from '../index/fold-state.ts';
 import type { FoldState } from '../index/fold-state.ts';
-import type { IndexState } from '../index/index-state.ts';
+import type { IndexParts, IndexState } from '../index/index-state.ts';
 import { LAYOUT, isRunOrUnfinished, runName, runNumbers } from '../files/layout.ts';
 import { sourceOf } from '../index/merge.ts';
 import type { Lock } from '../lock.ts';
@@ -37,6 +37,16 @@ export interface Folding {
   readonly settings: JournalSettings;
   readonly background: Background;
   readonly lock?: Lock | undefined;
+}
+
+/** An index that others are to take the place of. */
+export interface KeptFold {
+  readonly parts: IndexParts;
+  readonly state: FoldState;
+}
+
+export function closeRuns({ parts }: KeptFold): void {
+  for (const run of parts.runs) run.close();
 }
 
 /** Moves what came since the last fold into runs, and merges runs, off the commit path. */
@@ -100,8 +110,6 @@ export class FoldKeeper {
     const runs = this.#openRuns(state.runs);
     this.#index.close();
     this.#index.runs = runs;
-    this.#index.folding = undefined;
-    this.#index.recent = new Recent();
     this.#index.recent.position = state.position;
     this.#state = state;
   }
@@ -125,10 +133,25 @@ export class FoldKeeper {
 
   /** Forgets the fold: the log is to be replayed from its start. Its files stay until the next one is written. */
   reset(): void {
-    this.#index.close();
-    this.#index.folding = undefined;
-    this.#index.recent = new Recent();
+    closeRuns(this.setAside());
+  }
+
+  /** Forgets the fold, as {@link reset} does, and answers what it was: to be put back, or to be closed. */
+  setAside(): KeptFold {
+    const parts = this.#index.begin({ recent: new Recent(), folding: undefined, runs: [] });
+    const kept = { parts, state: this.#state };
     this.#state = { ...this.#state, position: LOG_START, runs: [] };
+    return kept;
+  }
+
+  /** Goes on with a fold that was set aside. What was made in its stead goes, unless there is no room to say so. */
+  async putBack({ parts, state }: KeptFold): Promise<void> {
+    this.#index.close();
+    this.#index.begin(parts);
+    this.#state = { ...state, generation: this.#state.generation };
+    await this.#commit((now) => now)
+      .then(() => this.sweep())
+      .catch(ignore);
   }
 
   /** True when enough came since the last fold. */

@@ -1,0 +1,58 @@
+import { readdirSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { realFileSystem } from './files/file-system.ts';
+import type { FileSystem } from './files/file-system.ts';
+import { contents, opened, temporaryDirectory, turnOf, withFile } from './journal.testkit.ts';
+
+/** A disk on which there is room for so many writes, and for none after them. */
+class FullDisk {
+  left = Infinity;
+
+  readonly fileSystem: FileSystem = {
+    ...realFileSystem,
+    open: (path, mode) => {
+      const file = realFileSystem.open(path, mode);
+      const write = (bytes: Uint8Array, position: number) => {
+        this.left -= 1;
+        if (this.left < 0) throw Object.assign(new Error('ENOSPC: no space left'), { code: 'ENOSPC' });
+        file.write(bytes, position);
+      };
+      return withFile(file, { write });
+    },
+  };
+}
+
+/** Folds while it is built anew, and small segments. */
+const SETTINGS = { foldCommits: 3, foldBytes: 1_000, segmentBytes: 20_000, mergeRuns: 3 };
+
+test('a journal whose rebuild finds no room goes on with the index that it has', async () => {
+  for (let room = 0, isThrough = false; !isThrough; room += 7) {
+    const disk = new FullDisk();
+    const directory = temporaryDirectory();
+    const journal = await opened(directory, { fileSystem: disk.fileSystem, settings: SETTINGS });
+    for (let k = 0; k < 16; k++) await journal.commit(turnOf(`c${k % 2}`, Math.floor(k / 2)));
+    await journal.catchUp();
+    const expected = await contents(journal);
+    disk.left = room;
+    isThrough = await journal.rebuild().then(
+      () => true,
+      (error: unknown) => {
+        expect(error).toMatchObject({ code: 'store_full' });
+        return false;
+      },
+    );
+    expect(await contents(journal)).toBe(expected);
+    if (!isThrough) await expect(journal.commit(turnOf('c0', 8))).rejects.toMatchObject({ code: 'store_full' });
+    disk.left = Infinity;
+    expect(await journal.commit(turnOf('c0', 8))).toMatchObject({ version: 9, replayed: false });
+    expect(await journal.verify()).toEqual([]);
+    const held = await contents(journal);
+    await journal.catchUp();
+    await journal.close();
+    const again = await opened(directory, { settings: SETTINGS });
+    expect(await contents(again)).toBe(held);
+    expect(await again.verify()).toEqual([]);
+    expect(readdirSync(directory)).not.toContain('damaged');
+    await again.close();
+  }
+});
