@@ -52,7 +52,11 @@ export function* coolable(
  * The version up to which the commits of a conversation may cool: the one before the commit that brought the oldest hot
  * message; 0 if none may. Reads the log from its end, as far as messages stay hot.
  */
-export function coolBound(rows: RowReader, conversationId: ConversationId, hotMessages: number): number {
+export function coolBound(
+  rows: Pick<RowReader, 'head' | 'log'>,
+  conversationId: ConversationId,
+  hotMessages: number,
+): number {
   const head = rows.head(conversationId);
   if (!head || head.erasedAt !== null || head.messages <= hotMessages) return 0;
   const oldestHot = head.lastSequence - hotMessages + 1;

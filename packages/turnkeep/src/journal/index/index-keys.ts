@@ -26,6 +26,10 @@ export const INDEX = {
   gone: (digest: string) => `g${digest}`,
   goneStart: 'g',
   goneEnd: 'h',
+  /** `[hotMessages, n, ...strangers]`: a `CoolMemory`. */
+  cooled: 'k',
+  /** `[identity]`, in the namespace '': the archive of a segment as it was put in its place. */
+  archive: (segment: number) => `w${numberKey(segment)}`,
   /** `[]`, in the namespace '': it holds something. */
   namespace: (namespace: string) => `n${namespace}`,
   namespaceStart: 'n',

@@ -7,6 +7,7 @@ import type { ConversationId, NamespaceId } from '../../core/ids.ts';
 import type { Receipt } from '../../core/receipt.ts';
 import { monotonicNow } from '../../platform/clock.ts';
 import { othersTurn, pause } from '../../platform/timers.ts';
+import { coolMemory, noteArchive, rememberCool, strangersIn, touchedSince } from './cool-memory.ts';
 import { archiveSegment } from '../log/archive-writer.ts';
 import type { Stretch } from '../log/archive-writer.ts';
 import type { CommitQueue } from '../commit-queue.ts';
@@ -66,17 +67,29 @@ export class Cooler {
   /** Cools all that may cool of a namespace, by hand; answers how many commits moved. */
   async cool(namespace: NamespaceId, options: CoolOptions): Promise<number> {
     const { hotMessages = this.#access.hotMessages, signal, onProgress } = options;
+    const { n } = this.#access.log.end;
+    const before = strangersIn(this.#parts);
+    const known = coolMemory(this.#parts, namespace, hotMessages, before);
     const bounds = new Bounds(this.#parts, hotMessages);
-    const segments = new Set<number>();
-    for (const conversation of this.#conversations(namespace, hotMessages)) {
-      for (const segment of await this.#hotSegments({ namespace, conversation }, bounds)) segments.add(segment);
+    const due = new Map<number, number>();
+    for (const conversation of known
+      ? await touchedSince(this.#parts, namespace, known.n)
+      : this.#conversations(namespace, hotMessages)) {
+      assertWanted(signal);
+      await this.#addHot({ namespace, conversation }, bounds, due);
     }
     let moved = 0;
-    for (const segment of [...segments].sort((left, right) => left - right)) {
-      if (signal?.aborted) throw abortedBy(signal);
+    for (const segment of [...due.keys()].sort((left, right) => left - right)) {
+      assertWanted(signal);
       moved += await this.#archive(segment, (one) => (one.namespace === namespace ? bounds.of(one) : 0));
       onProgress?.(moved);
     }
+    const all = [...due.values()].reduce((sum, count) => sum + count, 0);
+    const after = strangersIn(this.#parts);
+    // What was damaged, or put there meanwhile, is looked at again.
+    const isDone = moved >= all && !bounds.isHindered && after.every((stranger) => before.includes(stranger));
+    if (isDone && rememberCool(this.#parts, namespace, { hotMessages, n, strangers: after }))
+      await this.#access.queue.alone(() => this.#parts.folds.fold());
     return moved;
   }
 
@@ -155,15 +168,14 @@ export class Cooler {
     }
   }
 
-  /** The segments of commits that may cool and have not, those included that somebody has put back among cool ones. */
-  async #hotSegments(one: Long, bounds: Bounds): Promise<ReadonlySet<number>> {
-    const segments = new Set<number>();
+  /** Counts, by segment, the commits that may cool and have not, those included that somebody has put back among cool ones. */
+  async #addHot(one: Long, bounds: Bounds, due: Map<number, number>): Promise<void> {
     for (let version = bounds.of(one); version > 0; version--) {
       const place = this.#placeOf(one, version);
-      if (place && this.#parts.segments.tier(place) === 'hot') segments.add(place.segment);
+      if (place && this.#parts.segments.tier(place) === 'hot')
+        due.set(place.segment, (due.get(place.segment) ?? 0) + 1);
       if (version % LOOK_COMMITS === 1) await othersTurn();
     }
-    return segments;
   }
 
   #placeOf({ namespace, conversation }: Long, version: number): Place | undefined {
@@ -198,6 +210,7 @@ export class Cooler {
           await folds.fold();
         });
         await archiveSegment(this.#parts, segment, source, cool, source.flawedBlocks());
+        noteArchive(this.#parts, segment);
         segments.forget();
         await folds.noteRewrite();
         return moved;
@@ -246,6 +259,8 @@ class Bounds {
   readonly #parts: StoreParts;
   readonly #hotMessages: number;
   readonly #known = new Map<string, number>();
+  /** True once the bound of a conversation could not be found for damage. */
+  isHindered = false;
 
   constructor(parts: StoreParts, hotMessages: number) {
     this.#parts = parts;
@@ -262,13 +277,24 @@ class Bounds {
 
   /** What is damaged stays where it is, for verify to tell. */
   #look({ namespace, conversation }: Long): number {
+    const rows = new NamespaceRows(this.#parts, namespace);
+    const log = (owner: ConversationId, version: number) => {
+      const found = rows.log(owner, version);
+      if (!found || found.header === null) this.isHindered = true;
+      return found;
+    };
     try {
-      return coolBound(new NamespaceRows(this.#parts, namespace), conversation, this.#hotMessages);
+      return coolBound({ head: (id) => rows.head(id), log }, conversation, this.#hotMessages);
     } catch (error) {
-      if (isTurnkeepError(error, 'corrupt')) return 0;
-      throw error;
+      if (!isTurnkeepError(error, 'corrupt')) throw error;
+      this.isHindered = true;
+      return 0;
     }
   }
+}
+
+function assertWanted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw abortedBy(signal);
 }
 
 function keyOf({ namespace, conversation }: Long): string {

@@ -4,6 +4,7 @@ import { numbersIn } from '../../core/keys.ts';
 import { markForScrub } from '../log/apply.ts';
 import type { LineMeta } from '../log/commit-line.ts';
 import { archiveSegment } from '../log/archive-writer.ts';
+import { noteArchive } from './cool-memory.ts';
 import type { CommitQueue } from '../commit-queue.ts';
 import type { JournalFile } from '../files/file-system.ts';
 import { INDEX, NO_CONVERSATION } from '../index/index-keys.ts';
@@ -143,6 +144,7 @@ async function rewrite(parts: StoreParts, segment: number, places: readonly Line
     if (stretches.length > 0) {
       const cool = stretches.filter(([from]) => source.flawAt(from) === undefined);
       await archiveSegment(parts, segment, copy, cool, source.flawedBlocks());
+      noteArchive(parts, segment);
       fs.remove(path + TEMPORARY);
     } else {
       await copy.sync();
