@@ -62,27 +62,35 @@ export function plainSegment(file: JournalFile): SegmentFile {
 
 export class ArchiveFile implements SegmentFile {
   readonly #file: JournalFile;
+  /** Which file it is, as long as nobody puts another one in its place. */
+  readonly #identity: string;
   readonly #directory: ArchiveDirectory;
   readonly #starts: Float64Array;
   readonly #blocks = new Map<number, Buffer | string>();
 
-  private constructor(file: JournalFile, directory: ArchiveDirectory) {
+  private constructor(file: JournalFile, directory: ArchiveDirectory, starts: Float64Array) {
     this.#file = file;
+    this.#identity = identityOf(file);
     this.#directory = directory;
-    this.#starts = startsOf(directory.runs);
+    this.#starts = starts;
   }
 
-  /** The archive at a path; why it is none, as a text; `undefined` where there is no file. */
+  /**
+   * The archive at a path; why it is none, as a text; `undefined` where there is no file. `known` is one that was closed: where
+   * the same file still stands there, what is where in it needs not be read again.
+   */
   static open(
     fs: FileSystem,
     path: string,
     { store, segment }: Pick<ArchiveDirectory, 'store' | 'segment'>,
+    known?: ArchiveFile,
   ): ArchiveFile | string | undefined {
     const file = openIfThere(fs, path);
     if (!file) return undefined;
+    if (known && identityOf(file) === known.#identity) return new ArchiveFile(file, known.#directory, known.#starts);
     const directory = readDirectory(file);
     if (typeof directory === 'object' && directory.store === store && directory.segment === segment)
-      return new ArchiveFile(file, directory);
+      return new ArchiveFile(file, directory, startsOf(directory.runs));
     file.close();
     return typeof directory === 'string' ? directory : 'it is the archive of another segment';
   }
@@ -165,6 +173,7 @@ export class ArchiveFile implements SegmentFile {
   }
 
   close(): void {
+    this.#blocks.clear();
     this.#file.close();
   }
 
@@ -223,6 +232,10 @@ export class ArchiveFile implements SegmentFile {
     }
     return low;
   }
+}
+
+function identityOf(file: JournalFile): string {
+  return `${file.identity()}:${file.sizeBytes()}`;
 }
 
 function startsOf(runs: readonly number[]): Float64Array {

@@ -24,11 +24,12 @@ export function numbersOfSegments({ fs, segmentsDirectory, archivesDirectory }: 
 /**
  * A segment open for reading, `undefined` where it is missing. It stands in one of two files: in both where a crash came
  * between, and where somebody has put it back beside an archive that is damaged. The archive counts, but for the latter.
+ * `known` is its archive as it was open before.
  */
-export function openSegment(where: SegmentsPlace, segment: number): SegmentFile | undefined {
+export function openSegment(where: SegmentsPlace, segment: number, known?: ArchiveFile): SegmentFile | undefined {
   // In this order: the writer of another process removes the one when the other is there.
   const plain = openIfThere(where.fs, `${where.segmentsDirectory}/${segmentName(segment)}`);
-  const archive = openArchive(where, segment);
+  const archive = openArchive(where, segment, known);
   if (!(archive instanceof ArchiveFile)) return plain && plainSegment(plain);
   if (!plain) return archive;
   const isPutBack = archive.flawedBlocks().length > 0 && isSameSegment(plain, archive);
@@ -40,8 +41,9 @@ export function openSegment(where: SegmentsPlace, segment: number): SegmentFile 
 export function openArchive(
   { fs, archivesDirectory, store }: SegmentsPlace,
   segment: number,
+  known?: ArchiveFile,
 ): ArchiveFile | string | undefined {
-  return ArchiveFile.open(fs, `${archivesDirectory}/${archiveName(segment)}`, { store, segment });
+  return ArchiveFile.open(fs, `${archivesDirectory}/${archiveName(segment)}`, { store, segment }, known);
 }
 
 /** True where a segment is read out of its archive: nothing is ever added to it. */

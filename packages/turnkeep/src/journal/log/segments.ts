@@ -1,5 +1,6 @@
 import { TurnkeepError } from '../../core/errors.ts';
 import type { Tier } from '../../core/log.ts';
+import { ArchiveFile } from './archive-file.ts';
 import type { SegmentFile } from './archive-file.ts';
 import { readCommit } from './commit-line.ts';
 import type { ReadCommit } from './commit-line.ts';
@@ -11,7 +12,9 @@ import type { Place } from './place.ts';
 import { openSegment } from './segment-files.ts';
 import type { SegmentsPlace } from './segment-files.ts';
 
-const OPEN_FILES = 64;
+/** Descriptors that are kept at a time; of archives beyond them it is kept what is where in them. */
+const OPEN_FILES = 16;
+const KNOWN_ARCHIVES = 64;
 const CACHED_BYTES = 4_194_304;
 
 interface CachedCommit {
@@ -25,6 +28,8 @@ export class Segments {
   /** How the meta of each line of this store begins. */
   readonly #own: Buffer;
   readonly #files = new Map<number, SegmentFile>();
+  /** Archives that are closed. */
+  readonly #known = new Map<number, ArchiveFile>();
   readonly #commits = new Map<string, CachedCommit>();
   #cachedBytes = 0;
 
@@ -87,13 +92,18 @@ export class Segments {
   file(segment: number): SegmentFile | undefined {
     const open = this.#files.get(segment);
     if (open) return open;
-    const file = openSegment(this.#where, segment);
+    const file = openSegment(this.#where, segment, this.#known.get(segment));
+    this.#known.delete(segment);
     if (!file) return undefined;
     this.#files.set(segment, file);
     for (const [oldest, old] of this.#files) {
       if (this.#files.size <= OPEN_FILES) break;
-      old.close();
-      this.#files.delete(oldest);
+      this.#letGo(oldest);
+      if (old instanceof ArchiveFile) this.#known.set(oldest, old);
+    }
+    for (const oldest of this.#known.keys()) {
+      if (this.#known.size <= KNOWN_ARCHIVES) break;
+      this.#known.delete(oldest);
     }
     return file;
   }
@@ -107,6 +117,7 @@ export class Segments {
   forget(): void {
     for (const file of this.#files.values()) file.close();
     this.#files.clear();
+    this.#known.clear();
     this.#commits.clear();
     this.#cachedBytes = 0;
   }

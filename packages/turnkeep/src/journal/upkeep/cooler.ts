@@ -90,6 +90,7 @@ export class Cooler {
     const isDone = moved >= all && !bounds.isHindered && after.every((stranger) => before.includes(stranger));
     if (isDone && rememberCool(this.#parts, namespace, { hotMessages, n, strangers: after }))
       await this.#access.queue.alone(() => this.#parts.folds.fold());
+    this.#parts.folds.maintain();
     return moved;
   }
 
@@ -207,7 +208,7 @@ export class Cooler {
         // The index must not need the end of a segment that nothing can be added to.
         await queue.alone(async () => {
           if (index.unbuilt) throw index.unbuilt;
-          await folds.fold();
+          if (folds.position.segment <= segment) await folds.fold();
         });
         await archiveSegment(this.#parts, segment, source, cool, source.flawedBlocks());
         noteArchive(this.#parts, segment);
