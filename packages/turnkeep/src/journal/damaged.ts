@@ -1,4 +1,4 @@
-import { readWhole } from './files/files.ts';
+import { putFile, readWhole } from './files/files.ts';
 import type { FileSystem } from './files/file-system.ts';
 import { LAYOUT } from './files/layout.ts';
 
@@ -58,15 +58,8 @@ export class Damaged {
     }
   }
 
-  async #write(name: string, bytes: Uint8Array): Promise<void> {
-    const file = this.#fs.open(`${this.#folder}/${name}.tmp`, 'replace');
-    try {
-      file.write(bytes, 0);
-      await file.sync();
-    } finally {
-      file.close();
-    }
-    this.#fs.rename(`${this.#folder}/${name}.tmp`, `${this.#folder}/${name}`);
+  #write(name: string, bytes: Uint8Array): Promise<void> {
+    return putFile(this.#fs, `${this.#folder}/${name}`, (file) => file.write(bytes, 0));
   }
 }
 

@@ -1,24 +1,34 @@
-import { readdirSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { isTurnkeepError } from '../core/errors.ts';
 import { realFileSystem } from './files/file-system.ts';
-import type { FileSystem } from './files/file-system.ts';
+import type { FileSystem, JournalFile } from './files/file-system.ts';
 import { contents, opened, temporaryDirectory, turnOf, withFile } from './journal.testkit.ts';
+import { openJournal } from './open.ts';
 
 /** A disk on which there is room for so many writes, and for none after them. */
 class FullDisk {
   left = Infinity;
+  /** Files that are open. */
+  readonly open = new Map<JournalFile, string>();
 
   readonly fileSystem: FileSystem = {
     ...realFileSystem,
     open: (path, mode) => {
       const file = realFileSystem.open(path, mode);
+      this.open.set(file, path);
+      const close = () => {
+        this.open.delete(file);
+        file.close();
+      };
       const write = (bytes: Uint8Array, position: number) => {
-        this.left -= 1;
-        if (this.left < 0) throw Object.assign(new Error('ENOSPC: no space left'), { code: 'ENOSPC' });
+        // What is written in its own place takes no room.
+        if (!path.endsWith('durable.json')) this.left -= 1;
+        if (this.left < 0 && !path.endsWith('durable.json'))
+          throw Object.assign(new Error('ENOSPC: no space left'), { code: 'ENOSPC' });
         file.write(bytes, position);
       };
-      return withFile(file, { write });
+      return withFile(file, { close, write });
     },
   };
 }
@@ -59,5 +69,61 @@ test('a journal whose rebuild finds no room goes on with the index that it has',
     expect(await again.verify()).toEqual([]);
     expect(readdirSync(directory)).not.toContain('damaged');
     await again.close();
+  }
+});
+
+/** Files that are not whole, and runs that no fold names: room that nobody has anything of. */
+function leftovers(directory: string): readonly string[] {
+  const names = readdirSync(directory, { recursive: true, encoding: 'utf8' });
+  const fold = `${directory}/fold.json`;
+  const runs = existsSync(fold) ? readFileSync(fold, 'utf8') : '';
+  return names.filter((name) => name.endsWith('.tmp') || (name.startsWith('runs/') && !runs.includes(name.slice(5))));
+}
+
+test('what does not come to its end for want of room takes none', async () => {
+  for (let room = 0, isThrough = false; !isThrough; room += 1) {
+    const disk = new FullDisk();
+    const directory = temporaryDirectory();
+    const journal = await opened(directory, { fileSystem: disk.fileSystem, settings: SETTINGS });
+    for (let k = 0; k < 8; k++) await journal.commit(turnOf('c', k));
+    disk.left = room;
+    for (let attempt = 1; attempt <= 2; attempt++) {
+      await codeOf(journal.cool('ns', { hotMessages: 2 }));
+      isThrough = (await codeOf(journal.catchUp())) === undefined && disk.left >= 0;
+    }
+    await codeOf(journal.close());
+    expect(leftovers(directory)).toEqual([]);
+    expect([...disk.open.values()]).toEqual([]);
+  }
+});
+
+test.each([false, true])('an opening that fails leaves nothing open, readOnly: %s', async (readOnly) => {
+  const directory = temporaryDirectory();
+  const journal = await opened(directory, { settings: SETTINGS });
+  for (let k = 0; k < 8; k++) await journal.commit(turnOf('c', k));
+  await journal.catchUp();
+  await journal.close();
+  for (let opens = 0, isThrough = false; !isThrough; opens++) {
+    const disk = new FullDisk();
+    let left = opens;
+    const fileSystem: FileSystem = {
+      ...disk.fileSystem,
+      open(path, mode) {
+        left -= 1;
+        if (left < 0) throw Object.assign(new Error('EMFILE'), { code: 'EMFILE' });
+        return disk.fileSystem.open(path, mode);
+      },
+      async syncDirectory(path) {
+        left -= 1;
+        if (left < 0) throw Object.assign(new Error('EMFILE'), { code: 'EMFILE' });
+        await realFileSystem.syncDirectory(path);
+      },
+    };
+    const opening = openJournal(directory, { fileSystem, readOnly, settings: SETTINGS });
+    const code = await codeOf(opening);
+    expect([undefined, 'store_unavailable']).toContain(code);
+    isThrough = code === undefined;
+    if (isThrough) await opening.then((store) => store.close());
+    expect([...disk.open.values()]).toEqual([]);
   }
 });

@@ -17,6 +17,8 @@ import { openJournal } from './open.ts';
 /** A file system of which one operation fails: the one that is as many operations away as `left` says. */
 class FailsOnce implements FileSystem {
   left = Infinity;
+  /** The paths of files that are open. */
+  readonly files = new Map<JournalFile, string>();
   readonly #code: string;
 
   constructor(code = 'EIO') {
@@ -31,6 +33,7 @@ class FailsOnce implements FileSystem {
   open(path: string, mode: Parameters<FileSystem['open']>[1]): JournalFile {
     this.#step();
     const file = realFileSystem.open(path, mode);
+    this.files.set(file, path);
     const step = () => this.#step();
     return {
       read: (bytes, position) => (step(), file.read(bytes, position)),
@@ -39,7 +42,10 @@ class FailsOnce implements FileSystem {
       truncate: (sizeBytes) => (step(), file.truncate(sizeBytes)),
       sizeBytes: () => file.sizeBytes(),
       identity: () => file.identity(),
-      close: () => file.close(),
+      close: () => {
+        this.files.delete(file);
+        file.close();
+      },
     };
   }
 
@@ -113,7 +119,7 @@ const WORKS: readonly (readonly [what: string, work: (journal: JournalBackend) =
   ['close', (journal) => journal.close()],
 ];
 
-test.each(WORKS)('%s fails in our own words, whichever operation fails', async (what, work) => {
+test.each(WORKS)('%s fails in our own words and leaves nothing open, whichever operation fails', async (what, work) => {
   const failures: string[] = [];
   for (let operation = 1; operation < 200; operation += operation < 6 ? 1 : 13) {
     const { fileSystem, journal } = await prepared();
@@ -124,6 +130,7 @@ test.each(WORKS)('%s fails in our own words, whichever operation fails', async (
     const isThrough = fileSystem.left > 0;
     fileSystem.left = Infinity;
     await journal.close().catch(() => undefined);
+    for (const path of fileSystem.files.values()) failures.push(`${what}, operation ${operation}: ${path} stays open`);
     if (isThrough) break;
   }
   expect(failures).toEqual([]);

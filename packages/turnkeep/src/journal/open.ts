@@ -72,7 +72,12 @@ async function openToRead(
   if (!found) throw new TurnkeepError('store_unavailable', { place: directory, reason: 'there is no journal' });
   const parts = storeParts({ fs, directory, store: found.manifest.store, settings, sha256: digest });
   const reader = new Reader(parts, processes.self().boot);
-  await reader.refresh();
+  try {
+    await reader.refresh();
+  } catch (error) {
+    closeFiles(parts);
+    throw error;
+  }
   return new JournalBackend(parts, digest, processes, reader);
 }
 
@@ -99,6 +104,7 @@ async function openLocked(surroundings: Surroundings, lock: Lock, digest: Sha256
   } catch (error) {
     await parts.folds.pause();
     await parts.background.close();
+    closeFiles(parts);
     throw error;
   }
 }
@@ -113,14 +119,25 @@ async function openParts(
   const end = await recover(parts, lock.foundUnclean);
   const { fs, store } = parts;
   const mark = new MarkWriter(fs, directory, store, processes.self().boot);
-  mark.write(end, parts.folds.state.generation);
-  await mark.sync();
-  await fs.syncDirectory(directory);
-  lock.settle();
+  try {
+    mark.write(end, parts.folds.state.generation);
+    await mark.sync();
+    await fs.syncDirectory(directory);
+    lock.settle();
+  } catch (error) {
+    mark.close();
+    throw error;
+  }
   const writing = { lock, mark, log: new LogWriter(parts, mark, end), hotMessages };
   const backend = new JournalBackend(parts, digest, processes, writing);
   parts.folds.maintain();
   return backend;
+}
+
+/** Of a store whose opening failed. */
+function closeFiles({ index, segments }: StoreParts): void {
+  index.close();
+  segments.forget();
 }
 
 async function manifestOf(fs: FileSystem, directory: string): Promise<Manifest> {

@@ -1,7 +1,7 @@
-import { TEMPORARY, LAYOUT, filterName, isFilter, isFilterOrUnfinished } from '../files/layout.ts';
+import { LAYOUT, filterName, isFilter, isFilterOrUnfinished } from '../files/layout.ts';
 import { errorCode } from '../files/file-system.ts';
 import type { FileSystem, JournalFile } from '../files/file-system.ts';
-import { openIfThere } from '../files/files.ts';
+import { openIfThere, putFile } from '../files/files.ts';
 import { directoryIn, readPage, writeFilters } from './filter-file.ts';
 import type { FilledStretch, FilterDirectory, Stretch } from './filter-file.ts';
 import { FRAME_HEAD_BYTES, readHead } from '../log/frame.ts';
@@ -208,15 +208,7 @@ export class Filters {
     }
     const name = filterName((filled[0]?.start.n ?? 0) + 1);
     const path = `${this.#directory}/${name}`;
-    const file = this.#fs.open(path + TEMPORARY, 'replace');
-    let directory: FilterDirectory;
-    try {
-      directory = writeFilters(file, { store: this.#store, name }, filled);
-      await file.sync();
-    } finally {
-      file.close();
-    }
-    this.#fs.rename(path + TEMPORARY, path);
+    const directory = await putFile(this.#fs, path, (file) => writeFilters(file, { store: this.#store, name }, filled));
     await this.#fs.syncDirectory(this.#directory);
     return directory;
   }

@@ -87,12 +87,26 @@ export class ArchiveFile implements SegmentFile {
   ): ArchiveFile | string | undefined {
     const file = openIfThere(fs, path);
     if (!file) return undefined;
+    try {
+      const found = ArchiveFile.#in(file, { store, segment }, known);
+      if (typeof found === 'string') file.close();
+      return found;
+    } catch (error) {
+      file.close();
+      throw error;
+    }
+  }
+
+  static #in(
+    file: JournalFile,
+    { store, segment }: Pick<ArchiveDirectory, 'store' | 'segment'>,
+    known: ArchiveFile | undefined,
+  ): ArchiveFile | string {
     if (known && identityOf(file) === known.#identity) return new ArchiveFile(file, known.#directory, known.#starts);
     const directory = readDirectory(file);
-    if (typeof directory === 'object' && directory.store === store && directory.segment === segment)
-      return new ArchiveFile(file, directory, startsOf(directory.runs));
-    file.close();
-    return typeof directory === 'string' ? directory : 'it is the archive of another segment';
+    if (typeof directory === 'string') return directory;
+    if (directory.store !== store || directory.segment !== segment) return 'it is the archive of another segment';
+    return new ArchiveFile(file, directory, startsOf(directory.runs));
   }
 
   read(bytes: Uint8Array, position: number): number {

@@ -5,7 +5,8 @@ import { othersTurn } from '../../platform/timers.ts';
 import { ARCHIVE_START, FOOTER_BYTES, FOOTER_START, RAW } from './archive-file.ts';
 import type { ArchiveDirectory, FlawedBlock } from './archive-file.ts';
 import type { FileSystem, JournalFile } from '../files/file-system.ts';
-import { archiveName, segmentName, TEMPORARY } from '../files/layout.ts';
+import { putFile } from '../files/files.ts';
+import { archiveName, segmentName } from '../files/layout.ts';
 import type { StoreParts } from '../store-parts.ts';
 
 /** Bytes of lines that are compressed together: a line is read out of them in 0.5 ms. */
@@ -31,14 +32,7 @@ export async function archiveSegment(
 ): Promise<void> {
   const path = `${archivesDirectory}/${archiveName(segment)}`;
   if (!fs.list(archivesDirectory)) await makeDirectory(fs, archivesDirectory);
-  const file = fs.open(path + TEMPORARY, 'replace');
-  try {
-    await new ArchiveWriter(file, source, { store, segment }).write(cool, flawed);
-    await file.sync();
-  } finally {
-    file.close();
-  }
-  fs.rename(path + TEMPORARY, path);
+  await putFile(fs, path, (file) => new ArchiveWriter(file, source, { store, segment }).write(cool, flawed));
   await fs.syncDirectory(archivesDirectory);
   fs.remove(`${segmentsDirectory}/${segmentName(segment)}`);
   await fs.syncDirectory(segmentsDirectory);

@@ -27,14 +27,33 @@ export function numbersOfSegments({ fs, segmentsDirectory, archivesDirectory }: 
  * `known` is its archive as it was open before.
  */
 export function openSegment(where: SegmentsPlace, segment: number, known?: ArchiveFile): SegmentFile | undefined {
+  return bothFiles(where, segment, known, (plain, archive) => {
+    if (!(archive instanceof ArchiveFile)) return plain && plainSegment(plain);
+    if (!plain) return archive;
+    const isPutBack = archive.flawedBlocks().length > 0 && isSameSegment(plain, archive);
+    (isPutBack ? archive : plain).close();
+    return isPutBack ? plainSegment(plain) : archive;
+  });
+}
+
+/** Opens both files of a segment for `look`; where that throws they are closed. */
+function bothFiles<Result>(
+  where: SegmentsPlace,
+  segment: number,
+  known: ArchiveFile | undefined,
+  look: (plain: JournalFile | undefined, archive: ArchiveFile | string | undefined) => Result,
+): Result {
   // In this order: the writer of another process removes the one when the other is there.
   const plain = openIfThere(where.fs, `${where.segmentsDirectory}/${segmentName(segment)}`);
-  const archive = openArchive(where, segment, known);
-  if (!(archive instanceof ArchiveFile)) return plain && plainSegment(plain);
-  if (!plain) return archive;
-  const isPutBack = archive.flawedBlocks().length > 0 && isSameSegment(plain, archive);
-  (isPutBack ? archive : plain).close();
-  return isPutBack ? plainSegment(plain) : archive;
+  let archive: ArchiveFile | string | undefined;
+  try {
+    archive = openArchive(where, segment, known);
+    return look(plain, archive);
+  } catch (error) {
+    plain?.close();
+    if (archive instanceof ArchiveFile) archive.close();
+    throw error;
+  }
 }
 
 /** The archive of a segment, or why what stands there is none; `undefined` where nothing does. */
@@ -71,15 +90,13 @@ export async function sweepArchives(where: SegmentsPlace): Promise<void> {
 
 /** True where a segment and its archive both stand there, and the archive holds all of it. */
 export function saysTheSame(where: SegmentsPlace, segment: number): boolean {
-  const plain = openIfThere(where.fs, `${where.segmentsDirectory}/${segmentName(segment)}`);
-  const archive = openArchive(where, segment);
-  try {
-    if (!plain || !(archive instanceof ArchiveFile)) return false;
-    return archive.flawedBlocks().length === 0 && isSameSegment(plain, archive);
-  } finally {
+  return bothFiles(where, segment, undefined, (plain, archive) => {
+    const isWhole = plain && archive instanceof ArchiveFile && archive.flawedBlocks().length === 0;
+    const same = isWhole === true && isSameSegment(plain, archive);
     plain?.close();
     if (archive instanceof ArchiveFile) archive.close();
-  }
+    return same;
+  });
 }
 
 const COMPARED_BYTES = 1_048_576;

@@ -6,7 +6,8 @@ import { fillGap } from '../filters/filter-builder.ts';
 import type { FilterPlace } from '../filters/filter-builder.ts';
 import type { FilledStretch } from '../filters/filter-file.ts';
 import type { Gap } from '../filters/filters.ts';
-import { LAYOUT, TEMPORARY } from '../files/layout.ts';
+import { putFile } from '../files/files.ts';
+import { LAYOUT } from '../files/layout.ts';
 import { Merge, sourceOf } from '../index/merge.ts';
 import type { Source } from '../index/merge.ts';
 import type { BlockEntry } from '../index/run-block.ts';
@@ -39,20 +40,14 @@ export class BackgroundHere implements Background {
 
   async writeRun({ name, keys }: NewRun, slices: Iterable<RunSlice> | AsyncIterable<RunSlice>): Promise<void> {
     const { fs, store } = this.#place;
-    const path = `${this.#runs}/${name}`;
-    const file = fs.open(path + TEMPORARY, 'replace');
-    try {
+    await putFile(fs, `${this.#runs}/${name}`, async (file) => {
       const writer = new RunWriter(file, { store, name }, keys);
       for await (const slice of slices) {
         for (const [at, key] of slice.keys.entries()) writer.add(key, slice.values[at] ?? null);
         await othersTurn();
       }
       writer.finish();
-      await file.sync();
-    } finally {
-      file.close();
-    }
-    fs.rename(path + TEMPORARY, path);
+    });
     await fs.syncDirectory(this.#runs);
   }
 

@@ -6,6 +6,7 @@ import type { Background } from './background.ts';
 import { BlockCache } from '../index/block-cache.ts';
 import { conversationPrefix, toByteKey } from '../index/byte-key.ts';
 import type { Doubt } from '../log/doubts.ts';
+import { discard } from '../files/files.ts';
 import type { FileSystem } from '../files/file-system.ts';
 import { emptyFold, readFold, writeFold } from '../index/fold-state.ts';
 import type { FoldState } from '../index/fold-state.ts';
@@ -226,7 +227,7 @@ export class FoldKeeper {
     folding.list();
     const keys = folding.countKeys();
     const run = keys > 0 ? await this.#writeRun(keys, folding) : undefined;
-    await this.#commit((state) => ({
+    await this.#commitRun(run, (state) => ({
       ...state,
       position: folding.position,
       runs: run ? [run.name, ...state.runs] : state.runs,
@@ -292,7 +293,7 @@ export class FoldKeeper {
       inputs.every((input) => this.#index.runs.includes(input)),
       'what is merged is still the index',
     );
-    await this.#commit((state) => ({
+    await this.#commitRun(run, (state) => ({
       ...state,
       rewrites: state.rewrites + rewrites,
       runs: replace(state.runs, (name) => name, run.name),
@@ -313,6 +314,27 @@ export class FoldKeeper {
   #newRun(): string {
     this.#lock?.assertHeld();
     return runName(this.#nextRun++);
+  }
+
+  /** Commits a state with a run that was made for it. Where that fails the run goes: the next attempt makes another. */
+  async #commitRun(run: RunReader | undefined, next: (state: FoldState) => FoldState): Promise<void> {
+    try {
+      await this.#commit(next);
+    } catch (error) {
+      run?.close();
+      if (run) this.#discard(run.name);
+      throw error;
+    }
+  }
+
+  /** Removes a run, unless the fold on disk names it: of a sync that failed nobody knows what it has left. */
+  #discard(name: string): void {
+    try {
+      const known = readFold(this.#fs, this.#directory, this.#state.store);
+      if (known !== 'damaged' && known?.runs.includes(name) !== true) discard(this.#fs, `${this.#runs}/${name}`);
+    } catch {
+      // It cannot be read now: the next writer sweeps the run.
+    }
   }
 
   /** Writes the fold's next state; one writing at a time. */

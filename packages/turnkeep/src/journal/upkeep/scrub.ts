@@ -6,6 +6,7 @@ import type { LineMeta } from '../log/commit-line.ts';
 import { archiveSegment } from '../log/archive-writer.ts';
 import { noteArchive } from './cool-memory.ts';
 import type { CommitQueue } from '../commit-queue.ts';
+import { discard } from '../files/files.ts';
 import type { JournalFile } from '../files/file-system.ts';
 import { INDEX, NO_CONVERSATION } from '../index/index-keys.ts';
 import { archiveName, segmentName, TEMPORARY } from '../files/layout.ts';
@@ -151,6 +152,9 @@ async function rewrite(parts: StoreParts, segment: number, places: readonly Line
       fs.rename(path + TEMPORARY, path);
       await dropArchive(parts, segment);
     }
+  } catch (error) {
+    discard(fs, path + TEMPORARY);
+    throw error;
   } finally {
     source.close();
     copy.close();
