@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { isTurnkeepError } from '../core/errors.ts';
 import { realFileSystem } from './files/file-system.ts';
 import type { FileSystem, JournalFile } from './files/file-system.ts';
+import type { JournalBackend } from './journal-backend.ts';
 import { contents, opened, temporaryDirectory, turnOf, withFile } from './journal.testkit.ts';
 import { openJournal } from './open.ts';
 
@@ -22,10 +23,8 @@ class FullDisk {
         file.close();
       };
       const write = (bytes: Uint8Array, position: number) => {
-        // What is written in its own place takes no room.
-        if (!path.endsWith('durable.json')) this.left -= 1;
-        if (this.left < 0 && !path.endsWith('durable.json'))
-          throw Object.assign(new Error('ENOSPC: no space left'), { code: 'ENOSPC' });
+        this.left -= 1;
+        if (this.left < 0) throw Object.assign(new Error('ENOSPC: no space left'), { code: 'ENOSPC' });
         file.write(bytes, position);
       };
       return withFile(file, { close, write });
@@ -126,4 +125,37 @@ test.each([false, true])('an opening that fails leaves nothing open, readOnly: %
     if (isThrough) await opening.then((store) => store.close());
     expect([...disk.open.values()]).toEqual([]);
   }
+});
+
+test('a disk that has no room even for the mark refuses what follows, and goes on when it has', async () => {
+  let isFull = false;
+  const fileSystem: FileSystem = {
+    ...realFileSystem,
+    open(path, mode) {
+      const file = realFileSystem.open(path, mode);
+      const write = (bytes: Uint8Array, position: number) => {
+        if (isFull && path.endsWith('durable.json')) throw Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' });
+        file.write(bytes, position);
+      };
+      return withFile(file, { write });
+    },
+  };
+  const directory = temporaryDirectory();
+  const journal = await opened(directory, { fileSystem });
+  const reader = await opened(directory, { readOnly: true });
+  const versionOf = (backend: JournalBackend) => backend.read('ns', (rows) => rows.head('c')?.version);
+  await journal.commit(turnOf('c', 0));
+  isFull = true;
+  expect(await journal.commit(turnOf('c', 1))).toMatchObject({ version: 2 });
+  expect(await codeOf(journal.commit(turnOf('c', 2)))).toBe('store_full');
+  expect([await versionOf(journal), await versionOf(reader)]).toEqual([2, 1]);
+  isFull = false;
+  expect(await journal.commit(turnOf('c', 2))).toMatchObject({ version: 3, replayed: false });
+  expect([await versionOf(journal), await versionOf(reader)]).toEqual([3, 3]);
+  isFull = true;
+  await journal.commit(turnOf('c', 3));
+  await journal.close();
+  const again = await opened(directory);
+  expect(await versionOf(again)).toBe(4);
+  expect(await again.verify()).toEqual([]);
 });

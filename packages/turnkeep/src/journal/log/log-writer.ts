@@ -1,11 +1,12 @@
 import type { WriteSet } from '../../core/backend.ts';
+import { isTurnkeepError } from '../../core/errors.ts';
 import type { NamespaceId } from '../../core/ids.ts';
 import { applyLine, changeOfWrites } from './apply.ts';
 import { lineParts } from './commit-line.ts';
 import type { MarkWriter } from './durable-mark.ts';
 import { errorCode } from '../files/file-system.ts';
 import type { JournalFile } from '../files/file-system.ts';
-import { segmentName } from '../files/layout.ts';
+import { LAYOUT, segmentName } from '../files/layout.ts';
 import { LineBuffer } from './line-buffer.ts';
 import type { Position } from './position.ts';
 import { IndexDamage, storeError } from '../store-error.ts';
@@ -36,6 +37,8 @@ export class LogWriter {
   #end: Position;
   #file: JournalFile | undefined;
   #broken: SyncFailure | undefined;
+  /** True where there was no room for the mark: it comes before the next group. */
+  #isMarkDue = false;
 
   constructor(parts: StoreParts, mark: MarkWriter, end: Position) {
     this.#parts = parts;
@@ -59,6 +62,7 @@ export class LogWriter {
    */
   async append(group: readonly Decided[]): Promise<number> {
     if (group.length === 0) return 0;
+    if (this.#isMarkDue) this.#writeMark();
     const file = await this.#segment();
     const start = this.#end;
     const lengths = this.#add(group, start);
@@ -146,12 +150,25 @@ export class LogWriter {
     index.recent.bytes += byte - start.byte;
   }
 
-  /** The group is durable, whatever becomes of the mark; but without it other processes would not see what follows. */
+  /**
+   * The group is durable, whatever becomes of the mark; but without it other processes would not see what follows. Where files
+   * are never written in their own place, a full disk may have no room for it: then nothing follows until it has.
+   */
   #markEnd(): void {
     try {
-      this.#mark.write(this.#end, this.#parts.folds.state.generation);
+      this.#writeMark();
     } catch (error) {
-      this.#broken = new SyncFailure(error);
+      if (isTurnkeepError(error, 'store_full')) this.#isMarkDue = true;
+      else this.#broken = new SyncFailure(error);
+    }
+  }
+
+  #writeMark(): void {
+    try {
+      this.#mark.write(this.#end, this.#parts.folds.state.generation);
+      this.#isMarkDue = false;
+    } catch (error) {
+      throw storeError(error, LAYOUT.durable);
     }
   }
 
