@@ -17,6 +17,8 @@ import { openJournal } from './open.ts';
 /** A file system of which one operation fails: the one that is as many operations away as `left` says. */
 class FailsOnce implements FileSystem {
   left = Infinity;
+  /** The opening of a file that fails, counted likewise. */
+  opensLeft = Infinity;
   /** The paths of files that are open. */
   readonly files = new Map<JournalFile, string>();
   readonly #code: string;
@@ -32,6 +34,8 @@ class FailsOnce implements FileSystem {
 
   open(path: string, mode: Parameters<FileSystem['open']>[1]): JournalFile {
     this.#step();
+    this.opensLeft -= 1;
+    if (this.opensLeft === 0) throw Object.assign(new Error('EMFILE: too many open files'), { code: 'EMFILE' });
     const file = realFileSystem.open(path, mode);
     this.files.set(file, path);
     const step = () => this.#step();
@@ -135,6 +139,23 @@ test.each(WORKS)('%s fails in our own words and leaves nothing open, whichever o
   }
   expect(failures).toEqual([]);
 });
+
+test.each(WORKS.filter(([what]) => ['cool', 'collect', 'catchUp', 'rebuild', 'search'].includes(what)))(
+  '%s leaves nothing open, whichever file cannot be opened',
+  async (what, work) => {
+    const left: string[] = [];
+    for (let opening = 1, isThrough = false; !isThrough; opening++) {
+      const { fileSystem, journal } = await prepared();
+      fileSystem.opensLeft = opening;
+      await work(journal).catch(() => undefined);
+      isThrough = fileSystem.opensLeft > 0;
+      fileSystem.opensLeft = Infinity;
+      await journal.close();
+      for (const path of fileSystem.files.values()) left.push(`${what}, opening ${opening}: ${path}`);
+    }
+    expect(left).toEqual([]);
+  },
+);
 
 test('to give a verification up is told in our own words', async () => {
   const { journal } = await prepared();

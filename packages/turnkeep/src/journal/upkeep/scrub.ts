@@ -14,6 +14,7 @@ import type { LogWriter } from '../log/log-writer.ts';
 import { LOG_START } from '../log/position.ts';
 import { walkLog } from '../log/walk-log.ts';
 import { attachmentNamedBy, scrubbedLine } from './scrub-line.ts';
+import type { SegmentFile } from '../log/archive-file.ts';
 import { openSegment } from '../log/segment-files.ts';
 import type { StoreParts } from '../store-parts.ts';
 
@@ -129,10 +130,25 @@ async function dropArchive({ fs, archivesDirectory, segmentsDirectory }: StorePa
 
 /** Replaces a segment by a copy of it without the words that are gone. */
 async function rewrite(parts: StoreParts, segment: number, places: readonly LinePlace[]): Promise<void> {
-  const { fs, segments, segmentsDirectory, index } = parts;
-  const path = `${segmentsDirectory}/${segmentName(segment)}`;
   const source = openSegment(parts, segment);
   if (!source) return;
+  try {
+    await rewriteFrom(source, parts, segment, places);
+  } finally {
+    source.close();
+  }
+  await parts.fs.syncDirectory(parts.segmentsDirectory);
+  parts.segments.forget();
+}
+
+async function rewriteFrom(
+  source: SegmentFile,
+  parts: StoreParts,
+  segment: number,
+  places: readonly LinePlace[],
+): Promise<void> {
+  const { fs, segmentsDirectory, index } = parts;
+  const path = `${segmentsDirectory}/${segmentName(segment)}`;
   const copy = fs.open(path + TEMPORARY, 'replace');
   try {
     await copyBytes(source, copy);
@@ -156,9 +172,6 @@ async function rewrite(parts: StoreParts, segment: number, places: readonly Line
     discard(fs, path + TEMPORARY);
     throw error;
   } finally {
-    source.close();
     copy.close();
   }
-  await fs.syncDirectory(segmentsDirectory);
-  segments.forget();
 }
