@@ -32,6 +32,7 @@ async function doEverything(): Promise<Recorder> {
   const { messages } = await conversation.window(2);
   const at = messages.at(-1)?.messageId;
   await backend.commit(envelope('fork', [{ kind: 'conversation.fork', source: 'c', at }]));
+  await backend.commit(envelope('fork', [{ kind: 'state.update', stage: 'three' }]));
   await backend.commit(envelope('c', [{ kind: 'message.redact', messageId: at, reason: 'gone' }]));
   for (const text of ['old', 'older']) await backend.commit(turn('c', text));
   await backend.cool(NAMESPACE, { hotMessages: 1 });

@@ -11,7 +11,7 @@ import { lastCooled, loadBlocks, nextDirty } from './sql/blocks.ts';
 import { checkKept } from './sql/check-kept.ts';
 import { placeInFeed, readFeed } from './sql/feed.ts';
 import { listHeads } from './sql/list-heads.ts';
-import { loadHeads, loadLogs, loadPacks, loadRanges, loadRows, loadWords } from './sql/load.ts';
+import { loadHeads, loadLogs, loadNextTurns, loadPacks, loadRanges, loadRows, loadWords } from './sql/load.ts';
 import { loadLines } from './sql/load-lines.ts';
 import { loadPlaces } from './sql/load-places.ts';
 import { lockHeads } from './sql/lock-heads.ts';
@@ -58,6 +58,7 @@ function keyedStatements(): readonly Statement[] {
     ]),
     loadLogs(schema, 'n', [{ ...of, version: 1 }]),
     loadWords(schema, 'n', [range]),
+    loadNextTurns(schema, 'n', [range]),
     loadPlaces(schema, 'n', [of]),
     loadLines(schema, 'n', ['c']),
     loadSought(schema, 'n', { conversationId: 'c', messageId: 'm' }),

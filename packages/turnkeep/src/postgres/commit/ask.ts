@@ -9,6 +9,8 @@ export type Ask =
   | { readonly kind: 'log'; readonly conversation: ConversationId; readonly version: number }
   /** The log records that the last rows of a range refer to, if they do: nobody misses them, and a plan may foresee them. */
   | { readonly kind: 'words'; readonly conversation: ConversationId; readonly range: RowRange }
+  /** Where the last rows of a range of entries stand: the turn after each one's. Nobody misses it as such. */
+  | { readonly kind: 'nextTurn'; readonly conversation: ConversationId; readonly range: RowRange }
   /**
    * The row of a turn's or a message's id, and what stands at the place that it names: the branch, the turn, the message. Nobody
    * misses it as such.

@@ -1,6 +1,6 @@
 import type { ConversationFork } from '../../core/change.ts';
 import type { ConversationId } from '../../core/ids.ts';
-import { KEYS, numberKey, prefixEnd, TABLES } from '../../core/keys.ts';
+import { afterSeparator, KEYS, numberKey, prefixEnd, TABLES } from '../../core/keys.ts';
 import type { BranchRow } from '../../core/rows.ts';
 import { unpackBranch, WHOLE } from '../../core/rows.ts';
 import { asksAfter } from '../follow.ts';
@@ -39,21 +39,29 @@ function branchOf(snapshot: Snapshot, owner: ConversationId, branch: number): Br
  * entry; and what stands at the cuts.
  */
 export function asksOfInherited(asks: readonly Ask[], inherited: readonly Inherited[]): readonly Ask[] {
-  return inherited.flatMap((one) => [...asks.flatMap((ask) => askOf(ask, one)), ...asksAtCut(one)]);
+  if (inherited.length === 0) return [];
+  return [
+    ...asks.flatMap(askOfLine),
+    ...inherited.flatMap((one) => [...asks.flatMap((ask) => askOf(ask, one)), ...asksAtCut(one)]),
+  ];
+}
+
+/** An id is followed through all that its conversation inherits at once. */
+function askOfLine(ask: Ask): readonly Ask[] {
+  if (ask.kind !== 'row') return [];
+  const leads = ask.key.startsWith(TABLES.messageIds) || ask.key.startsWith(TABLES.turnIds);
+  return leads ? [{ kind: 'place', conversation: ask.conversation, key: ask.key }] : [];
 }
 
 function askOf(ask: Ask, { owner, branch, position }: Inherited): readonly Ask[] {
-  if (ask.kind === 'row' || ask.kind === 'place') {
-    const leads = ask.key.startsWith(TABLES.messageIds) || ask.key.startsWith(TABLES.turnIds);
-    return leads && ask.conversation !== owner ? [{ kind: 'place', conversation: owner, key: ask.key }] : [];
-  }
-  if (ask.kind !== 'range' && ask.kind !== 'words') return [];
+  if (ask.kind !== 'range' && ask.kind !== 'words' && ask.kind !== 'nextTurn') return [];
   const { from } = ask.range;
   if (from.startsWith(TABLES.calls)) return ask.conversation === owner ? [] : [{ ...ask, conversation: owner }];
   if (!from.startsWith(TABLES.entries)) return [];
   const start = `${TABLES.entries}${numberKey(branch)}${from.slice(1 + lengthOfNumber(from))}`;
-  if (ask.range.limit === undefined && ask.kind === 'range')
-    return [{ ...ask, conversation: owner, range: { from: start, to: prefixEnd(start) } }];
+  // Of several names: each has its own order.
+  if (afterSeparator(from) !== '')
+    return [{ ...ask, conversation: owner, range: { ...ask.range, from: start, to: prefixEnd(start) } }];
   const range = { from: start, to: prefixEnd(start + numberKey(position)), reverse: true, limit: ENTRIES };
   return [{ ...ask, conversation: owner, range }];
 }

@@ -17,7 +17,7 @@ import type { Schema } from '../schema/schema-name.ts';
 import type { Snapshot, StoredHead } from './snapshot.ts';
 import { listHeads } from '../sql/list-heads.ts';
 import { loadSums } from '../sql/additions.ts';
-import { loadHeads, loadLogs, loadPacks, loadRanges, loadRows, loadWords } from '../sql/load.ts';
+import { loadHeads, loadLogs, loadNextTurns, loadPacks, loadRanges, loadRows, loadWords } from '../sql/load.ts';
 import { loadLines } from '../sql/load-lines.ts';
 import { loadPlaces } from '../sql/load-places.ts';
 import type { RangeOf } from '../sql/load.ts';
@@ -150,6 +150,7 @@ export class Loader {
       ...this.#rangesSteps(ranges, 0),
       this.#logsStep(asks.filter((ask) => ask.kind === 'log')),
       this.#wordsStep(asks.filter((ask) => ask.kind === 'words')),
+      this.#nextTurnsStep(asks.filter((ask) => ask.kind === 'nextTurn')),
       ...asks.filter((ask) => ask.kind === 'list').map((ask) => this.#listStep(ask)),
     ].filter((step) => step !== undefined);
   }
@@ -321,6 +322,20 @@ export class Loader {
         for (const [which, ...columns] of rows) {
           const ask = asks[Number(which) - 1];
           if (ask) this.#takeLog(ask.conversation, Number(columns[0]), columns);
+        }
+      },
+    };
+  }
+
+  #nextTurnsStep(asks: readonly AskOf<'nextTurn'>[]): Step | undefined {
+    if (asks.length === 0) return undefined;
+    const wanted = asks.map(({ conversation, range }) => ({ ...this.#of(conversation), ...boundsOf(range) }));
+    return {
+      statements: [loadNextTurns(this.#schema, this.#namespace, wanted)],
+      take: (rows = []) => {
+        for (const [which, key, text] of rows as readonly (readonly [unknown, string, unknown])[]) {
+          const id = asks[Number(which) - 1]?.conversation;
+          if (id !== undefined) this.#snapshot.putRow(id, key, parseValue(id, key, text));
         }
       },
     };

@@ -199,11 +199,12 @@ class Plan {
   /** An own turn: its row and its branch, where the head says where it stands. */
   turn(turnId: string): void {
     this.key(KEYS.turnId(turnId));
-    const place = this.#stored.places.get(turnId);
+    const place = this.#stored.places.get(turnId) ?? this.#known(KEYS.turnId(turnId));
     if (!place) return;
-    this.key(KEYS.branch(place[0]));
-    this.key(KEYS.turn(...place));
-    this.last(KEYS.turnsOf(place[0]), RECENT_TURNS);
+    const [branch, position] = place as readonly [number, number];
+    this.key(KEYS.branch(branch));
+    this.key(KEYS.turn(branch, position));
+    this.last(KEYS.turnsOf(branch), RECENT_TURNS);
   }
 
   /** What a new turn under `parent` asks for. */
@@ -213,10 +214,21 @@ class Plan {
     else this.turn(parent);
   }
 
+  /** What a new turn asks for that goes on from a message. */
+  underMessage(messageId: string): void {
+    const key = KEYS.messageId(messageId);
+    this.key(key);
+    const place = this.#known(key);
+    if (!place) return;
+    const turnId = this.#known(KEYS.turn(...(place as readonly [number, number])))?.[0];
+    this.under(typeof turnId === 'string' ? turnId : null);
+  }
+
   /** The last entries of a name, as seen from the turn that writes. */
   entry(name: string, turnId: string | undefined): void {
     const { from, to } = this.#entriesOf(name, turnId);
     this.last(from, RECENT_ENTRIES, to);
+    this.#nextTurn({ from, to, limit: 1 }, turnId);
   }
 
   /** The words of the last entry of a name. */
@@ -228,7 +240,9 @@ class Plan {
   entriesLike(start: string, turnId: string | undefined): void {
     const from = KEYS.entriesLike(this.#placeOf(turnId)[0], start);
     this.all(from);
-    this.#words({ from, to: prefixEnd(from), limit: RECENT_WORDS });
+    const range = { from, to: prefixEnd(from), limit: RECENT_WORDS };
+    this.#words(range);
+    this.#nextTurn(range, turnId);
   }
 
   /** A question, and with `words` what was asked and answered. */
@@ -240,6 +254,13 @@ class Plan {
     this.turn(turnId);
     this.key(key);
     if (words) this.#words({ from: key, to: `${key}\u0000`, limit: 1 });
+  }
+
+  /** Of entries that stand further back than the turns that are looked at with the last one. */
+  #nextTurn(range: RowRange, turnId: string | undefined): void {
+    const [branch, position] = this.#placeOf(turnId);
+    if (branch === 0 && position <= RECENT_TURNS && this.#stored.head.source === null) return;
+    this.asks.push({ kind: 'nextTurn', conversation: this.#conversation, range });
   }
 
   #words(range: RowRange): void {
@@ -410,7 +431,7 @@ function planNewTurn(
   if (parent === undefined) plan.under(plan.leaf);
   else if (parent === null) plan.under(null);
   else if ('turnId' in parent) plan.under(parent.turnId);
-  else plan.key(KEYS.messageId(parent.messageId));
+  else plan.underMessage(parent.messageId);
 }
 
 function planMessage(plan: Plan, change: Extract<Change, { kind: 'message.append' }>): void {

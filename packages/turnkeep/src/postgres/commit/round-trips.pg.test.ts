@@ -82,3 +82,62 @@ it('a message that shows attachments takes three', async () => {
   expect(await tripsAfresh('c', [RECORD, one])).toBe(3);
   expect(await tripsAfresh('c', [RECORD, one, two])).toBe(3);
 });
+
+/** What looks for something along the path to the leaf, and what a new branch asks for. */
+const ALONG_A_PATH: readonly (readonly Change[])[] = [
+  [RECORD, append(says('user', 'a question'))],
+  [{ kind: 'state.update', stage: 'another' }],
+  [{ kind: 'task.transition', taskId: 'w1', to: 'completed', outcomeRef: 'report.txt' }],
+  [{ kind: 'commitment.resolve', which: { matching: 'report' } }],
+];
+
+async function tripsAlongAPath(id: string): Promise<readonly number[]> {
+  const trips: number[] = [];
+  for (const changes of ALONG_A_PATH) trips.push(await tripsAfresh(id, changes));
+  return trips;
+}
+
+it('what was written many turns ago takes three', async () => {
+  await play(store, 'idle', 'c');
+  for (let at = 0; at < 20; at++) await store.commit('c', [RECORD, append(says('user', `${at}`))]);
+  expect(await tripsAlongAPath('c')).toEqual([3, 3, 3, 3]);
+});
+
+it('a path of more branches than come along takes three', async () => {
+  await play(store, 'idle', 'c');
+  let expected = { graphRevision: 4 };
+  const turn = async (turnId: string, parent: object) => {
+    const record = { ...RECORD, turnId, parent } as Change;
+    expected = await store.commit('c', [record, append(says('user', turnId, `${turnId}q`))], {
+      expect: { graphRevision: expected.graphRevision },
+    });
+  };
+  await turn('x0', { turnId: 't2' });
+  for (let at = 1; at < 80; at++) {
+    await turn(`side${at}`, { turnId: `x${at - 1}` });
+    await turn(`x${at}`, { turnId: `x${at - 1}` });
+  }
+  const onAnother = [{ ...RECORD, parent: { messageId: 'side40q' } } as Change, append(says('user', 'there'))];
+  const { graphRevision } = expected;
+  const trips = [await tripsAfresh('c', onAnother, { expect: { graphRevision } })];
+  trips.push(
+    await tripsAfresh('c', [{ kind: 'leaf.select', turnId: 'x79' }], { expect: { graphRevision: graphRevision + 2 } }),
+  );
+  expect(trips).toEqual([3, 3]);
+  expect(await tripsAfresh('fork', [{ kind: 'conversation.fork', source: 'c', at: 'x79q' }])).toBe(3);
+  expect(await tripsAlongAPath('fork')).toEqual([3, 3, 3, 3]);
+  expect(await tripsAlongAPath('c')).toEqual([3, 3, 3, 3]);
+});
+
+it('a line of many forks takes three', async () => {
+  await play(store, 'idle', 'c0');
+  for (let at = 1; at < 70; at++) {
+    await store.commit(`c${at}`, [
+      { kind: 'conversation.fork', source: `c${at - 1}`, at: at === 1 ? 'm5' : `x${at - 1}` },
+    ]);
+    await store.commit(`c${at}`, [RECORD, append(says('user', 'there', `x${at}`))]);
+  }
+  for (const at of ['m2', 'x69'])
+    expect(await tripsAfresh(at, [{ kind: 'conversation.fork', source: 'c69', at }])).toBe(3);
+  expect(await tripsAlongAPath('c69')).toEqual([3, 3, 3, 3]);
+}, 60_000);

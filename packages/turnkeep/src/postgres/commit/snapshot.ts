@@ -116,6 +116,7 @@ export class Snapshot implements RowReader {
       case 'log':
         return this.#logs.get(ask.conversation)?.has(ask.version) ?? false;
       case 'words':
+      case 'nextTurn':
       case 'place':
         return false;
       case 'list':

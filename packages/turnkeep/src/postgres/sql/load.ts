@@ -1,3 +1,4 @@
+import { TABLES } from '../../core/keys.ts';
 import type { SqlValue, Statement } from '../driver/driver.ts';
 import type { Schema } from '../schema/schema-name.ts';
 import { headAt } from './head-at.ts';
@@ -143,6 +144,39 @@ export function loadWords(schema: Schema, namespace: string, ranges: readonly Ra
     ) l`;
   return {
     name: 'tk_load_words',
+    text,
+    values: [namespace, ...boundsOf(ranges), ranges.map((one) => one.limit)],
+  };
+}
+
+const LENGTHS = `'123456789ab'`;
+
+/** A number as keys have it, at the start of a text. */
+function numberAt(text: string): string {
+  return `substr(${text}, 1, 1 + strpos(${LENGTHS}, substr(${text}, 1, 1)))`;
+}
+
+/**
+ * Answers `which, k, v`: of the last entries of each range, as many as its limit, the turn after the one that each stands in (of those
+ * that are not packed): what an entry's turn hands on is bounded by the next one.
+ */
+export function loadNextTurns(schema: Schema, namespace: string, ranges: readonly RangeOf[]): Statement {
+  const text = `SELECT u.which, t.k, t.v
+    FROM unnest($2::text[], $3::bigint[], $4::text[], $5::text[], $6::bigint[]) WITH ORDINALITY AS u (id, c, low, high, n, which)
+    CROSS JOIN LATERAL (${numberOf(schema)}) h
+    CROSS JOIN LATERAL (
+      SELECT DISTINCT '${TABLES.turns}' || ${numberAt('substr(r.k, 2)')} AS branch, ${numberAt('r.place')} AS position FROM (
+        SELECT k, reverse(split_part(reverse(k), E'\\x01', 1)) AS place FROM ${schema.sql}.rows r
+        WHERE r.ns = $1 AND r.c = h.c AND r.k >= u.low AND r.k < u.high
+        ORDER BY r.ns DESC, r.c DESC, r.k DESC LIMIT u.n
+      ) r
+    ) e
+    CROSS JOIN LATERAL (
+      SELECT k, v FROM ${schema.sql}.rows r WHERE r.ns = $1 AND r.c = h.c AND r.k > e.branch || e.position AND r.k < e.branch || '~'
+      ORDER BY r.ns, r.c, r.k LIMIT 1
+    ) t`;
+  return {
+    name: 'tk_load_next_turns',
     text,
     values: [namespace, ...boundsOf(ranges), ranges.map((one) => one.limit)],
   };
