@@ -12,8 +12,10 @@ import { checkKept } from './sql/check-kept.ts';
 import { placeInFeed, readFeed } from './sql/feed.ts';
 import { listHeads } from './sql/list-heads.ts';
 import { loadHeads, loadLogs, loadNextTurns, loadPacks, loadRanges, loadRows, loadWords } from './sql/load.ts';
+import { loadDone } from './sql/load-done.ts';
 import { loadLines } from './sql/load-lines.ts';
 import { loadPlaces } from './sql/load-places.ts';
+import { loadSaid } from './sql/load-said.ts';
 import { lockHeads } from './sql/lock-heads.ts';
 import { notePacks, packsOf, putPacks, rowsToPack } from './sql/pack.ts';
 import { removePacked, removeRows } from './sql/remove-rows.ts';
@@ -61,6 +63,8 @@ function keyedStatements(): readonly Statement[] {
     loadNextTurns(schema, 'n', [range]),
     loadPlaces(schema, 'n', [of]),
     loadLines(schema, 'n', ['c']),
+    loadDone(schema, 'n', [of]),
+    loadSaid(schema, 'n', [{ c: '1', key: 'k' }]),
     loadSought(schema, 'n', { conversationId: 'c', messageId: 'm' }),
     loadBlocks(schema, 'n', places),
     lastCooled(schema, 'n', 'c'),

@@ -16,6 +16,8 @@ export type Ask =
    * misses it as such.
    */
   | { readonly kind: 'place'; readonly conversation: ConversationId; readonly key: string }
+  /** The row of the id of a conversation's own message, and its words if it is there. Nobody misses it as such. */
+  | { readonly kind: 'said'; readonly conversation: ConversationId; readonly key: string }
   | { readonly kind: 'list'; readonly query: HeadQuery };
 
 /** Something was asked for that is not at hand. It is caught, loaded, and what asked runs again from its start. */

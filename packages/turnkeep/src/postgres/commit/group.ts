@@ -16,13 +16,14 @@ import { KnownRows } from './known-rows.ts';
 import { asksBeforeCut, asksOfFork, asksOfInherited, inheritedBy } from './inherited.ts';
 import { justSent, Loader, storedHead } from './loader.ts';
 import type { Step } from './loader.ts';
-import { namedPlaces, placeAsk, readPlan } from './read-plan.ts';
+import { doneAs, namedPlaces, placeAsk, readPlan } from './read-plan.ts';
 import type { RecentConversations } from './recent-conversations.ts';
 import { attempt } from '../reading.ts';
 import { isShared } from './shared-shelf.ts';
 import { Snapshot } from './snapshot.ts';
 import { addHeads } from '../sql/add-heads.ts';
 import { loadHeads } from '../sql/load.ts';
+import type { DoneAs } from '../sql/load-done.ts';
 import { lockHeads } from '../sql/lock-heads.ts';
 import type { HeadLock } from '../sql/lock-heads.ts';
 import type { Store } from '../store.ts';
@@ -184,6 +185,7 @@ class Group<J extends Job> implements DecidedGroup<J> {
           ]
         : []),
       ...(lines.length > 0 ? [this.#loader.linesStep(lines)] : []),
+      this.#loader.doneStep(jobs.flatMap(({ envelope }) => doneAs(envelope.commit))),
     ]);
     this.#open = jobs.filter((job) => {
       if (this.#isBehind(job)) return false;
@@ -218,6 +220,8 @@ class Group<J extends Job> implements DecidedGroup<J> {
 
   /** Decides until every commit is through; those that lack something wait for the next load, and the others go on. */
   async decide(): Promise<void> {
+    this.#open = this.#open.filter((job) => !this.#wasDone(job));
+    if (this.#open.length === 0) return;
     const above = new Map(this.#open.flatMap((job) => this.#parentsOf(job).map((parent) => [job, parent] as const)));
     const parents = [...above.values()];
     const unseen = distinct(parents.map(({ conversationId }) => conversationId)).filter(
@@ -244,6 +248,18 @@ class Group<J extends Job> implements DecidedGroup<J> {
         ...this.#open.flatMap((job) => this.#planAgain(job)),
       ]);
     }
+  }
+
+  /** True of a commit that was done before or comes too late, where that alone tells what it is answered. */
+  #wasDone(job: J): boolean {
+    const { commit } = job.envelope;
+    const isErased = typeof this.#snapshot.stored(commit.conversationId)?.head.erasedAt === 'number';
+    const isKnown = ({ conversation, key }: DoneAs) => this.#snapshot.peek(conversation, key) !== undefined;
+    if (!isErased && !doneAs(commit).some(isKnown)) return false;
+    const tried = attempt(this.#snapshot, () => decide(this.#rows, job.envelope, this.#store.sha256));
+    if (!('result' in tried) || tried.result.outcome === 'write') return false;
+    this.#settle(job, tried.result);
+    return true;
   }
 
   /** The turns that a commit's work hangs under, nearest to its conversation or to the one that it is spawned by. */

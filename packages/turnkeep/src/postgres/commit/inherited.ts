@@ -48,7 +48,7 @@ export function asksOfInherited(asks: readonly Ask[], inherited: readonly Inheri
 
 /** An id is followed through all that its conversation inherits at once. */
 function askOfLine(ask: Ask): readonly Ask[] {
-  if (ask.kind !== 'row') return [];
+  if (ask.kind !== 'row' && ask.kind !== 'said') return [];
   const leads = ask.key.startsWith(TABLES.messageIds) || ask.key.startsWith(TABLES.turnIds);
   return leads ? [{ kind: 'place', conversation: ask.conversation, key: ask.key }] : [];
 }

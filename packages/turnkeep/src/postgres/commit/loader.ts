@@ -18,7 +18,10 @@ import type { Snapshot, StoredHead } from './snapshot.ts';
 import { listHeads } from '../sql/list-heads.ts';
 import { loadSums } from '../sql/additions.ts';
 import { loadHeads, loadLogs, loadNextTurns, loadPacks, loadRanges, loadRows, loadWords } from '../sql/load.ts';
+import { loadDone } from '../sql/load-done.ts';
+import type { DoneAs } from '../sql/load-done.ts';
 import { loadLines } from '../sql/load-lines.ts';
+import { loadSaid } from '../sql/load-said.ts';
 import { loadPlaces } from '../sql/load-places.ts';
 import type { RangeOf } from '../sql/load.ts';
 import { isSummed, summed } from './sums.ts';
@@ -27,6 +30,8 @@ import { isSummed, summed } from './sums.ts';
 const SLACK = 8;
 /** Branches that come along with a missing one. */
 const BRANCHES = 512;
+/** Where the columns of a block begin, behind those of a log record. */
+const BLOCK = 8;
 const NO_LIMIT = Number.MAX_SAFE_INTEGER;
 /** Guesses that one round trip takes along. */
 const GUESSES = 4_096;
@@ -150,6 +155,7 @@ export class Loader {
       ...this.#rangesSteps(ranges, 0),
       this.#logsStep(asks.filter((ask) => ask.kind === 'log')),
       this.#wordsStep(asks.filter((ask) => ask.kind === 'words')),
+      this.#saidStep(asks.filter((ask) => ask.kind === 'said')),
       this.#nextTurnsStep(asks.filter((ask) => ask.kind === 'nextTurn')),
       ...asks.filter((ask) => ask.kind === 'list').map((ask) => this.#listStep(ask)),
     ].filter((step) => step !== undefined);
@@ -215,6 +221,29 @@ export class Loader {
           this.#putFound(id, key, parseValue(id, key, text));
       },
     };
+  }
+
+  /** The commits that had the ids of some keys, if any had. */
+  doneStep(keys: readonly DoneAs[]): Step {
+    return {
+      statements: [loadDone(this.#schema, this.#namespace, keys)],
+      take: (rows = []) => {
+        for (const [at, { conversation, key }] of keys.entries()) this.#takeDone(conversation, key, rows[at] ?? []);
+      },
+    };
+  }
+
+  #takeDone(conversation: ConversationId, key: string, [text = null, ...columns]: SqlRow): void {
+    this.#snapshot.putRow(conversation, key, text === null ? undefined : parseValue(conversation, key, text));
+    if (text !== null) this.#takeLogAndBlock(conversation, columns);
+  }
+
+  /** The columns of a log record, and behind them those of its block; `NULL` where there is none. */
+  #takeLogAndBlock(conversation: ConversationId, columns: SqlRow): void {
+    if (columns[0] === null) return;
+    const log = logOrPlace(columns.slice(0, BLOCK));
+    if (isCoolPlace(log)) this.#blocks.take(log, columns[BLOCK] === null ? undefined : columns.slice(BLOCK));
+    this.#takeLog(conversation, Number(columns[0]), columns.slice(0, BLOCK));
   }
 
   #putFound(conversation: ConversationId, key: string, value: RowValue): void {
@@ -336,6 +365,25 @@ export class Loader {
         for (const [which, key, text] of rows as readonly (readonly [unknown, string, unknown])[]) {
           const id = asks[Number(which) - 1]?.conversation;
           if (id !== undefined) this.#snapshot.putRow(id, key, parseValue(id, key, text));
+        }
+      },
+    };
+  }
+
+  /** Of conversations whose numbers are known. */
+  #saidStep(asks: readonly AskOf<'said'>[]): Step | undefined {
+    if (asks.length === 0) return undefined;
+    const keys = asks.map(({ conversation, key }) => ({ c: this.#snapshot.stored(conversation)?.c ?? '0', key }));
+    return {
+      statements: [loadSaid(this.#schema, this.#namespace, keys)],
+      take: (rows = []) => {
+        for (const [at, { conversation, key }] of asks.entries()) {
+          const [text = null, place, message, ...columns] = rows[at] ?? [];
+          this.#snapshot.putRow(conversation, key, text === null ? undefined : parseValue(conversation, key, text));
+          if (text === null || typeof place !== 'string') continue;
+          const value = message === null ? undefined : parseValue(conversation, place, message);
+          this.#snapshot.putRow(conversation, place, value);
+          if (value) this.#takeLogAndBlock(conversation, columns);
         }
       },
     };

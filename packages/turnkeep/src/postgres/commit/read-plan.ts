@@ -13,6 +13,7 @@ import { ENTRIES } from '../../core/rows.ts';
 import { keyOfWrite } from '../../core/rules/checkpoint.ts';
 import { SHELVES } from '../../core/shelf.ts';
 import type { Ask } from './ask.ts';
+import type { DoneAs } from '../sql/load-done.ts';
 import type { StoredHead } from './snapshot.ts';
 
 /** Turns at the end of a branch that are looked at with its last one: where the latest entries were written. */
@@ -40,6 +41,13 @@ function besides(change: Change): readonly ConversationId[] {
     ...(USES_MEMORIES.has(change.kind) ? [SHELVES.memories] : []),
     ...(attachmentsOf(change).length > 0 ? [SHELVES.attachments] : []),
   ];
+}
+
+/** The rows of the ids under which a commit may have been done before: its own, and those of what it submits. */
+export function doneAs({ commitId, conversationId, changes }: Commit): readonly DoneAs[] {
+  const submitted = changes.flatMap((change) => (change.kind === 'turn.submit' ? [change.operationId ?? ''] : []));
+  const keys = [KEYS.commit(commitId), ...submitted.flatMap((id) => [KEYS.operation(id), KEYS.input(id)])];
+  return keys.map((key) => ({ conversation: conversationId, key }));
 }
 
 /** The rows that a commit names and that lead to others: they are looked up before the head is known. */
@@ -127,7 +135,6 @@ export function readPlan(
   known: (key: string) => RowValue | undefined,
 ): readonly Ask[] {
   const plan = new Plan(commit, stored, now, known);
-  plan.key(KEYS.commit(commit.commitId));
   plan.key(KEYS.branch(0));
   const { leaf, busy, openOperation } = stored.head;
   if (leaf !== null) plan.turn(leaf);
@@ -171,6 +178,18 @@ class Plan {
 
   key(key: string): void {
     if (this.#isNew(key)) this.asks.push({ kind: 'row', conversation: this.#conversation, key });
+  }
+
+  /** The row of a message's id, and its words where the message is there. */
+  said(messageId: string): void {
+    const key = KEYS.messageId(messageId);
+    if (this.#isNew(key)) this.asks.push({ kind: 'said', conversation: this.#conversation, key });
+  }
+
+  /** A row, and the words that it refers to. */
+  keyAndWords(key: string): void {
+    this.key(key);
+    this.#words({ from: key, to: `${key}\u0000`, limit: 1 });
   }
 
   /** A row of another conversation. */
@@ -252,8 +271,8 @@ class Plan {
     if (typeof turnId !== 'string') return;
     const key = KEYS.interrupt(turnId, interruptId);
     this.turn(turnId);
-    this.key(key);
-    if (words) this.#words({ from: key, to: `${key}\u0000`, limit: 1 });
+    if (words) this.keyAndWords(key);
+    else this.key(key);
   }
 
   /** Of entries that stand further back than the turns that are looked at with the last one. */
@@ -345,7 +364,8 @@ function planChange(plan: Plan, change: Change, sha256: Sha256): void {
     case 'step.finish':
     case 'step.settle':
       plan.turn(change.turnId);
-      plan.key(KEYS.step(change.turnId, change.key ?? ''));
+      if (change.kind === 'step.start') plan.keyAndWords(KEYS.step(change.turnId, change.key ?? ''));
+      else plan.key(KEYS.step(change.turnId, change.key ?? ''));
       if (change.kind === 'step.start' && change.callId !== undefined) plan.all(KEYS.callsOf(change.callId));
       break;
     case 'interrupt.request':
@@ -392,7 +412,7 @@ function planChange(plan: Plan, change: Change, sha256: Sha256): void {
 function planUsage(plan: Plan, change: Extract<Change, { kind: 'usage.record' }>): void {
   const { usageId = '', turnId, provider, model, cost } = change;
   const by = { provider, model, currency: cost?.currency ?? '' };
-  plan.key(KEYS.usage(usageId));
+  plan.keyAndWords(KEYS.usage(usageId));
   if (turnId !== undefined) {
     plan.turn(turnId);
     plan.key(KEYS.usageSum(USAGE_OF.turn(turnId), by));
@@ -401,8 +421,6 @@ function planUsage(plan: Plan, change: Extract<Change, { kind: 'usage.record' }>
 }
 
 function planSubmit(plan: Plan, change: Extract<Change, { kind: 'turn.submit' }>): void {
-  plan.key(KEYS.operation(change.operationId ?? ''));
-  plan.key(KEYS.input(change.operationId ?? ''));
   plan.key(KEYS.messageId(change.messageId ?? ''));
   if (change.promptId !== undefined) plan.key(KEYS.prompt(change.promptId));
   if (change.samePromptAs !== undefined) plan.turn(change.samePromptAs);
@@ -436,7 +454,7 @@ function planNewTurn(
 
 function planMessage(plan: Plan, change: Extract<Change, { kind: 'message.append' }>): void {
   const { messageId, taskId, parts } = change.message;
-  plan.key(KEYS.messageId(messageId ?? ''));
+  plan.said(messageId ?? '');
   if (typeof change.turnId === 'string') plan.turn(change.turnId);
   if (taskId !== undefined) plan.entry(ENTRIES.task(taskId), change.turnId ?? undefined);
   const { calls, answers } = callsOf(parts);

@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Change, ChangeKind } from '../../core/change.ts';
 import { prepare } from '../../testing/clauses/s1-atomicity.ts';
+import { failureOf } from '../../testing/check.ts';
 import { entryOf, KINDS } from '../../testing/kinds.ts';
-import { append, play, says } from '../../testing/scenes.ts';
+import { append, HELD, play, says } from '../../testing/scenes.ts';
 import { Session, Store } from '../../testing/store.ts';
 import { ledgerOver, NAMESPACE, Recorder, TestSchema } from '../postgres.testkit.ts';
 
@@ -29,8 +30,13 @@ afterEach(async () => schema.end());
 async function tripsAfresh(id: string, changes: readonly Change[], sent: object = {}): Promise<number> {
   await store.session.close();
   await store.backend();
+  sentBefore = recorder.flushes.length;
   return recorder.trips(() => store.commit(id, changes, sent));
 }
+
+/** One that locks and looks, and one that leaves it at that. */
+const TO_LOOK_AND_LEAVE = 2;
+let sentBefore = 0;
 
 const RECORD: Change = { kind: 'turn.record', origin: 'test' };
 const kinds = Object.keys(KINDS) as readonly ChangeKind[];
@@ -42,6 +48,67 @@ it.each(kinds)('%s takes three at most', async (kind) => {
   await prepare(store, entry);
   const trips = await tripsAfresh('c', [entry.change], { expect: entry.expect, fence: entry.fence });
   expect(trips).toBeLessThanOrEqual(OTHERWISE[kind] ?? 3);
+});
+
+it.each(kinds)('%s sent again takes two, and so does another one under its id', async (kind) => {
+  const entry = entryOf(kind);
+  await prepare(store, entry);
+  const sent = { commitId: 'once', expect: entry.expect, fence: entry.fence };
+  const receipt = await store.commit('c', [entry.change], sent);
+  expect(await tripsAfresh('c', [entry.change], sent)).toBe(TO_LOOK_AND_LEAVE);
+  const { version } = await store.commit('c', [entry.change], sent);
+  expect(version).toBe(receipt.version);
+  if (kind === 'conversation.erase') return;
+  const reused = await failureOf(tripsAfresh('c', [entry.other], { commitId: 'once' }));
+  expect(reused).toMatchObject({ code: 'commit_id_reused' });
+  expect(recorder.flushes.length - sentBefore).toBe(TO_LOOK_AND_LEAVE);
+});
+
+it('what was done long ago takes two when it is sent again, and so does its operation under another commit', async () => {
+  await play(store, 'idle', 'c');
+  for (let at = 0; at < 4; at++) await store.commit('c', [RECORD, append(says('user', `${at}`))]);
+  await (await store.backend()).cool?.(NAMESPACE, { hotMessages: 1 });
+  const submit: readonly Change[] = [
+    {
+      kind: 'turn.submit',
+      turnId: 't1',
+      operationId: 'o1',
+      messageId: 'm1',
+      promptId: 'p1',
+      prompt: [{ type: 'text', text: 'the first question' }],
+    },
+  ];
+  expect(await tripsAfresh('c', submit, { commitId: 'scene-2' })).toBe(TO_LOOK_AND_LEAVE);
+  expect(await tripsAfresh('c', submit, { commitId: 'another' })).toBe(TO_LOOK_AND_LEAVE);
+});
+
+it('what was said, started or counted before and is so again takes three, and three when it is sent again', async () => {
+  await play(store, 'stepping', 'c');
+  const used: Change = { kind: 'usage.record', usageId: 'u1', provider: 'some', model: 'large', inputTokens: 1 };
+  const start: Change = {
+    kind: 'step.start',
+    turnId: 't3',
+    key: 'see',
+    name: 'see',
+    repeat: 'safe',
+    input: { at: 'x' },
+  };
+  await store.commit('c', [used, start], { fence: HELD });
+  const again: readonly (readonly Change[])[] = [
+    [append(says('assistant', 'the first answer', 'm2'))],
+    [start],
+    [used],
+  ];
+  for (const [at, changes] of again.entries())
+    for (let time = 0; time < 2; time++)
+      expect([at, await tripsAfresh('c', changes, { commitId: `again${at}`, fence: HELD })]).toEqual([at, 3]);
+});
+
+it('what comes too late is refused at once', async () => {
+  await play(store, 'idle', 'c');
+  await store.commit('c', [{ kind: 'conversation.erase' }]);
+  expect(await failureOf(tripsAfresh('c', [RECORD]))).toMatchObject({ code: 'erased' });
+  expect(recorder.flushes.length - sentBefore).toBe(TO_LOOK_AND_LEAVE);
 });
 
 it('a fork takes three, wherever it is cut, in what a fork inherits, too', async () => {

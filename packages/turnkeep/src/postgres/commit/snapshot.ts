@@ -117,6 +117,7 @@ export class Snapshot implements RowReader {
         return this.#logs.get(ask.conversation)?.has(ask.version) ?? false;
       case 'words':
       case 'nextTurn':
+      case 'said':
       case 'place':
         return false;
       case 'list':

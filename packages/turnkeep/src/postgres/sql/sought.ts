@@ -8,9 +8,9 @@ import { rowAt } from './rows-of.ts';
 
 const NUMBER = '([0-9]{1,15})';
 /** The row of an id says where the message stands: branch, position, sequence. */
-const PLACE = `^\\[${NUMBER},${NUMBER},${NUMBER}\\]$`;
+export const PLACE: string = `^\\[${NUMBER},${NUMBER},${NUMBER}\\]$`;
 /** The row of a message begins with its id and its stamp; then comes its record's index, or where another record stands. */
-const STAMP = `^\\["(?:[^"\\\\]|\\\\.)*",${NUMBER},[0-9]+,(?:[0-9]+|\\[${NUMBER},[0-9]+\\])`;
+export const STAMP: string = `^\\["(?:[^"\\\\]|\\\\.)*",${NUMBER},[0-9]+,(?:[0-9]+|\\[${NUMBER},[0-9]+\\])`;
 
 /**
  * Follows a message from its id to its words. Answers at most one row: `id, c, rank, places, head, packs` of the conversation; the
