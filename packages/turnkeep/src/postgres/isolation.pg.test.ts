@@ -28,7 +28,8 @@ async function doEverything(): Promise<Recorder> {
   await namespace.conversation('c').usage.record({ provider: 'some', model: 'large', inputTokens: 3 });
   await namespace.usage.total();
   await backend.catchUp();
-  await backend.commit(turn('none', 'refused', { expect: { version: 7 } })).catch(() => undefined);
+  const refused = backend.commit(turn('none', 'refused', { expect: { version: 7 } })).catch(() => undefined);
+  await Promise.all([refused, backend.commit(turn('new', 'beside it'))]);
   const { messages } = await conversation.window(2);
   const at = messages.at(-1)?.messageId;
   await backend.commit(envelope('fork', [{ kind: 'conversation.fork', source: 'c', at }]));
@@ -51,6 +52,7 @@ async function doEverything(): Promise<Recorder> {
   const client = await schema.client();
   await client.query('BEGIN');
   await backend.commitWithin(client, turn('within', 'beside rows of somebody else'));
+  await backend.commitWithin(client, envelope('fork', [{ kind: 'message.redact', messageId: at, reason: 'gone' }]));
   await client.query('COMMIT');
   await conversation.erase();
   await backend.examine();

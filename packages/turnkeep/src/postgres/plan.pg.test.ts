@@ -16,6 +16,7 @@ import { loadDone } from './sql/load-done.ts';
 import { loadLines } from './sql/load-lines.ts';
 import { loadPlaces } from './sql/load-places.ts';
 import { loadSaid } from './sql/load-said.ts';
+import { loadMade, lockMemories, lockRelatives } from './sql/relatives.ts';
 import { lockHeads } from './sql/lock-heads.ts';
 import { notePacks, packsOf, putPacks, rowsToPack } from './sql/pack.ts';
 import { removePacked, removeRows } from './sql/remove-rows.ts';
@@ -36,6 +37,7 @@ function keyedStatements(): readonly Statement[] {
   const stretch = { above: 0, below: 1, limit: 1, only: null };
   const page = { order: 'activity', limit: 1, after: undefined } as const;
   const shelf = { head: {} as Parameters<typeof addAdditions>[2]['head'], c: '1' }; // only its columns are asked for
+  const taken = { erased: ['c'], redacted: [], forgotten: [] };
   const places = [{ c: '1', first: 1 }];
   return [
     ...[true, false].flatMap((wait) =>
@@ -64,6 +66,11 @@ function keyedStatements(): readonly Statement[] {
     loadPlaces(schema, 'n', [of]),
     loadLines(schema, 'n', ['c']),
     loadDone(schema, 'n', [of]),
+    ...[true, false].flatMap((wait) => [
+      lockMemories(schema, 'n', taken, wait),
+      lockRelatives(schema, 'n', ['c'], taken, wait),
+    ]),
+    loadMade(schema, 'n', taken),
     loadSaid(schema, 'n', [{ c: '1', key: 'k' }]),
     loadSought(schema, 'n', { conversationId: 'c', messageId: 'm' }),
     loadBlocks(schema, 'n', places),
@@ -92,7 +99,7 @@ function keyedStatements(): readonly Statement[] {
  * What has no plan; pages in the order of an index; what names one row, one conversation or one upload; what looks through a
  * namespace, seldom; what is planned anew each time (`planAnew`).
  */
-const OTHERS = `begin begin_snapshot commit rollback enter enter_bounded assert_entered plan_anew
+const OTHERS = `begin begin_snapshot commit rollback enter enter_bounded assert_entered plan_anew keep_unmade
   remember_settings restore_settings trust
   list_created list_namespaces longer_than next_uncollected all_uncollected list_scratch
   put_scratch read_scratch delete_scratch begin_upload add_part touch_upload find_upload name_upload remove_parts remove_blob

@@ -8,7 +8,7 @@ import { decideGroup } from './group.ts';
 import type { Job, Outcome } from './group.ts';
 import { NOT_SO } from '../sql/check-kept.ts';
 import { assertEntered, enterNamespace, rememberSettings, restoreSettings } from '../sql/transaction.ts';
-import { conversationsOf } from './read-plan.ts';
+import { conversationsOf, looksOf } from './read-plan.ts';
 import type { Store } from '../store.ts';
 
 /** A commit names its conversations; what it comes upon further is asked for again, so often at most. */
@@ -17,7 +17,7 @@ const TRIES = 4;
 /** Decides and writes a commit within a transaction that somebody else began and will end; refuses a client without one. */
 export async function commitOn(store: Store, connection: Connection, envelope: Envelope): Promise<Receipt> {
   const locks = new Set(conversationsOf(envelope.commit));
-  const looks = new Set<ConversationId>();
+  const looks = new Set(looksOf(envelope.commit));
   try {
     for (let tries = 0, known = 0; tries < TRIES; tries = locks.size + looks.size > known ? 0 : tries + 1) {
       known = locks.size + looks.size;

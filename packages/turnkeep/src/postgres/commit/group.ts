@@ -5,7 +5,7 @@ import type { ConversationId } from '../../core/ids.ts';
 import type { Head } from '../../core/head.ts';
 import { afterSeparator, KEYS, TABLES } from '../../core/keys.ts';
 import { Overlay } from '../../core/overlay.ts';
-import { isShelf } from '../../core/shelf.ts';
+import { isShelf, SHELVES } from '../../core/shelf.ts';
 import type { Receipt } from '../../core/receipt.ts';
 import { isWork } from '../../core/rules/sub-agent.ts';
 import { scanPrefix } from '../../core/tree/path.ts';
@@ -16,14 +16,17 @@ import { KnownRows } from './known-rows.ts';
 import { asksBeforeCut, asksOfFork, asksOfInherited, inheritedBy } from './inherited.ts';
 import { justSent, Loader, storedHead } from './loader.ts';
 import type { Step } from './loader.ts';
-import { doneAs, namedPlaces, placeAsk, readPlan } from './read-plan.ts';
+import { doneAs, namedPlaces, placeAsk, readPlan, takenBy } from './read-plan.ts';
+import { asksOfTaking } from './taking.ts';
 import type { RecentConversations } from './recent-conversations.ts';
 import { attempt } from '../reading.ts';
 import { isShared } from './shared-shelf.ts';
 import { Snapshot } from './snapshot.ts';
-import { addHeads } from '../sql/add-heads.ts';
+import { addHeads, keepUnmade } from '../sql/add-heads.ts';
 import { loadHeads } from '../sql/load.ts';
 import type { DoneAs } from '../sql/load-done.ts';
+import { lockMemories, lockRelatives } from '../sql/relatives.ts';
+import type { TakenWords } from '../sql/relatives.ts';
 import { lockHeads } from '../sql/lock-heads.ts';
 import type { HeadLock } from '../sql/lock-heads.ts';
 import type { Store } from '../store.ts';
@@ -165,6 +168,8 @@ class Group<J extends Job> implements DecidedGroup<J> {
     const looks = distinct(jobs.flatMap((job) => job.looks)).filter((id) => !all.includes(id));
     const { schema } = this.#store;
     this.#waits = wait;
+    const taken = takenBy(jobs.map(({ envelope }) => envelope.commit));
+    const looksAtMemories = looks.includes(SHELVES.memories);
     const named = jobs.flatMap(({ envelope }) => namedPlaces(envelope.commit));
     const lines = all.filter((id) => !isShelf(id) && !isStraight(id));
     for (const { envelope } of jobs)
@@ -173,18 +178,13 @@ class Group<J extends Job> implements DecidedGroup<J> {
       justSent(enter),
       // Of all heads that are locked these have the first keys.
       ...(shared.length > 0 ? [this.#lockStep(shared, 'shares')] : []),
-      this.#lockStep(lone, 'alone'),
-      ...this.#lookSteps(looks),
+      ...(looksAtMemories ? this.#memoriesSteps(taken) : []),
+      taken ? this.#relativesStep(lone, taken) : this.#lockStep(lone, 'alone'),
+      ...this.#lookSteps(looks.filter((id) => id !== SHELVES.memories)),
       ...(maybeNew.length > 0 ? [this.#newStep(maybeNew)] : []),
-      ...(others.length > 0
-        ? [
-            {
-              statements: [loadHeads(schema, this.#namespace, others)],
-              take: (rows: readonly SqlRow[] = []) => this.#noteAbsent(others, rows),
-            },
-          ]
-        : []),
+      ...(others.length > 0 ? [this.#absentStep(others)] : []),
       ...(lines.length > 0 ? [this.#loader.linesStep(lines)] : []),
+      ...(taken ? [this.#loader.madeStep(taken)] : []),
       this.#loader.doneStep(jobs.flatMap(({ envelope }) => doneAs(envelope.commit))),
     ]);
     this.#open = jobs.filter((job) => {
@@ -208,6 +208,43 @@ class Group<J extends Job> implements DecidedGroup<J> {
     return {
       statements: [addHeads(this.#store.schema, this.#namespace, ids, ids.map(drawNumber))],
       take: (rows = []) => this.#holdNew(rows),
+    };
+  }
+
+  /** Which of some conversations there are not, where the others could not be locked. */
+  #absentStep(ids: readonly ConversationId[]): Step {
+    return {
+      statements: [loadHeads(this.#store.schema, this.#namespace, ids)],
+      take: (rows = []) => this.#noteAbsent(ids, rows),
+    };
+  }
+
+  /**
+   * Looks at the shelf of memories beside others that do, or has it alone, if a memory goes with what the commits take. Where there is
+   * no shelf, nobody makes it meanwhile.
+   */
+  #memoriesSteps(taken: TakenWords | undefined): readonly Step[] {
+    const { schema } = this.#store;
+    const shelf = SHELVES.memories;
+    const alone = taken ? [lockMemories(schema, this.#namespace, taken, this.#waits)] : [];
+    const shared = lockHeads(schema, this.#namespace, [shelf], this.#waits, 'shares');
+    return [
+      { statements: alone, take: (rows = []) => this.#holdLocked(rows) },
+      { statements: [shared], take: (rows = []) => this.#see(this.#held.has(shelf) ? [] : rows) },
+      {
+        statements: [keepUnmade(schema, this.#namespace, shelf), loadHeads(schema, this.#namespace, [shelf])],
+        take: ([kept] = [], rows = []) => {
+          if (kept?.[0] === true) this.#noteAbsent([shelf], rows);
+        },
+      },
+    ];
+  }
+
+  /** Locks heads as {@link #lockStep}, and with them those that the commits come upon. */
+  #relativesStep(ids: readonly ConversationId[], taken: TakenWords): Step {
+    return {
+      statements: [lockRelatives(this.#store.schema, this.#namespace, ids, taken, this.#waits)],
+      take: (rows = []) => this.#holdLocked(rows),
     };
   }
 
@@ -279,7 +316,10 @@ class Group<J extends Job> implements DecidedGroup<J> {
     const [first] = changes;
     if (!stored) return first?.kind === 'conversation.fork' ? asksOfFork(this.#snapshot, first) : [];
     const known = (key: string) => this.#snapshot.peek(conversationId, key);
-    const plan = readPlan(envelope, stored, this.#store.sha256, known);
+    const plan = [
+      ...readPlan(envelope, stored, this.#store.sha256, known),
+      ...asksOfTaking(this.#snapshot, envelope.commit, this.#held.keys()),
+    ];
     const own = plan.filter((ask) => ask.kind !== 'list' && ask.conversation === conversationId);
     const [branch] = stored.places.get(stored.head.leaf ?? '') ?? [0];
     const inherited = inheritedBy(this.#snapshot, conversationId, branch);
@@ -384,6 +424,8 @@ class Group<J extends Job> implements DecidedGroup<J> {
 
   keepSeen(recent: RecentConversations): void {
     for (const [id, text] of this.#seen) {
+      // Rows of a shelf change without its head.
+      if (isShelf(id)) continue;
       const stored = this.#snapshot.stored(id);
       if (!stored || recent.get(this.#namespace, id)?.text === text) continue;
       recent.put(this.#namespace, { stored, text }, this.#snapshot.rowsOf(id), undefined);

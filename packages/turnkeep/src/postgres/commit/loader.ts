@@ -2,7 +2,7 @@ import type { Row, RowRange, RowValue } from '../../core/backend.ts';
 import type { Head } from '../../core/head.ts';
 import type { ConversationId } from '../../core/ids.ts';
 import { compareKeys } from '../../core/backend.ts';
-import { TABLES } from '../../core/keys.ts';
+import { KEYS, prefixEnd, TABLES } from '../../core/keys.ts';
 import { SHELVES } from '../../core/shelf.ts';
 import { parseStored } from '../../core/stored-json.ts';
 import type { Ask } from './ask.ts';
@@ -21,6 +21,8 @@ import { loadHeads, loadLogs, loadNextTurns, loadPacks, loadRanges, loadRows, lo
 import { loadDone } from '../sql/load-done.ts';
 import type { DoneAs } from '../sql/load-done.ts';
 import { loadLines } from '../sql/load-lines.ts';
+import { loadMade } from '../sql/relatives.ts';
+import type { TakenWords } from '../sql/relatives.ts';
 import { loadSaid } from '../sql/load-said.ts';
 import { loadPlaces } from '../sql/load-places.ts';
 import type { RangeOf } from '../sql/load.ts';
@@ -48,6 +50,15 @@ export interface Step {
 export function justSent(statements: readonly Statement[]): Step {
   return { statements, take: () => undefined };
 }
+
+type MadeRow = readonly [
+  id: string,
+  memory: string | null,
+  key: string | null,
+  revision: string,
+  owner: ConversationId | null,
+  ...columns: SqlRow,
+];
 
 /** Turns what is asked for into statements: one for each kind, however many asks there are. */
 export class Loader {
@@ -231,6 +242,32 @@ export class Loader {
         for (const [at, { conversation, key }] of keys.entries()) this.#takeDone(conversation, key, rows[at] ?? []);
       },
     };
+  }
+
+  /** The memories that go with what commits take, and their words. */
+  madeStep(taken: TakenWords): Step {
+    return {
+      statements: [loadMade(this.#schema, this.#namespace, taken)],
+      take: (rows = []) => {
+        const revisions = new Map<string, Row[]>();
+        for (const [id, memory, key, revision, owner, ...columns] of rows as readonly MadeRow[]) {
+          this.#putShelfRow(KEYS.memory(id), memory);
+          const known = revisions.get(id) ?? [];
+          revisions.set(id, known);
+          if (key === null) continue;
+          known.push({ key, value: parseValue(SHELVES.memories, key, revision) });
+          if (owner !== null) this.#takeLogAndBlock(owner, columns);
+        }
+        for (const [id, found] of revisions) {
+          const from = KEYS.memoryRevisionsOf(id);
+          this.#snapshot.putRange(SHELVES.memories, { from, to: prefixEnd(from) }, found);
+        }
+      },
+    };
+  }
+
+  #putShelfRow(key: string, text: string | null): void {
+    this.#snapshot.putRow(SHELVES.memories, key, text === null ? undefined : parseValue(SHELVES.memories, key, text));
   }
 
   #takeDone(conversation: ConversationId, key: string, [text = null, ...columns]: SqlRow): void {

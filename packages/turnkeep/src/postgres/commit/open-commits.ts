@@ -1,4 +1,5 @@
 import type { ConversationId } from '../../core/ids.ts';
+import { isShelf } from '../../core/shelf.ts';
 import { isShared } from './shared-shelf.ts';
 import type { WaitingCommit } from './waiting-commit.ts';
 
@@ -99,6 +100,8 @@ export class OpenCommits {
     const taken: WaitingCommit[] = [];
     /** Conversations of which something stays behind. */
     const left = new Set<ConversationId>();
+    /** Shelves that one of them would write to. */
+    const leftShelves = new Set<ConversationId>();
     let room = limit;
     let length = 0;
     for (const commit of this.#commits) {
@@ -107,12 +110,17 @@ export class OpenCommits {
       const belongs = inLine && first ? commit.conversation === first.conversation : commit.waitsInLine === inLine;
       const fits = !first || (taken.length < commit.groupLimit && length < GROUP_LENGTH);
       // Who only looks at a conversation goes behind those of it, too: there may always be one more that looks.
-      const isBehind = [...commit.orderedBy, ...commit.looks].some((id) => left.has(id));
+      const isBehind =
+        [...commit.orderedBy, ...commit.looks].some((id) => left.has(id)) ||
+        commit.looks.some((id) => leftShelves.has(id));
       if (belongs && fits && this.#isFree(commit) && !isBehind) {
         taken.push(commit);
         length += commit.envelope.length;
         room = Math.min(room, commit.groupLimit);
-      } else for (const id of commit.orderedBy) left.add(id);
+      } else {
+        for (const id of commit.orderedBy) left.add(id);
+        for (const id of commit.locks) if (isShelf(id) && !isShared(id)) leftShelves.add(id);
+      }
       if (taken.length >= room || left.size === this.#counts.size) break;
     }
     return taken;

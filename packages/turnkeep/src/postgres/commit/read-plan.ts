@@ -13,6 +13,7 @@ import { ENTRIES } from '../../core/rows.ts';
 import { keyOfWrite } from '../../core/rules/checkpoint.ts';
 import { SHELVES } from '../../core/shelf.ts';
 import type { Ask } from './ask.ts';
+import type { TakenWords } from '../sql/relatives.ts';
 import type { DoneAs } from '../sql/load-done.ts';
 import type { StoredHead } from './snapshot.ts';
 
@@ -31,16 +32,39 @@ export function conversationsOf(commit: Commit): readonly ConversationId[] {
   return [...new Set([commit.conversationId, ...commit.changes.flatMap(besides)])];
 }
 
-/** What is erased or redacted takes memories along. */
-const USES_MEMORIES: ReadonlySet<string> = new Set(['memory.upsert', 'message.redact', 'conversation.erase']);
-
 function besides(change: Change): readonly ConversationId[] {
   if (change.kind === 'conversation.fork') return [change.source];
   if (change.kind === 'conversation.spawn') return [change.parent.conversationId];
   return [
-    ...(USES_MEMORIES.has(change.kind) ? [SHELVES.memories] : []),
-    ...(attachmentsOf(change).length > 0 ? [SHELVES.attachments] : []),
+    ...(change.kind === 'memory.upsert' ? [SHELVES.memories] : []),
+    ...(change.kind === 'message.redact' || attachmentsOf(change).length > 0 ? [SHELVES.attachments] : []),
   ];
+}
+
+/**
+ * Those whose heads it only looks at. What is erased or redacted takes memories along; most is what no memory was made of, and such
+ * commits share the shelf.
+ */
+export function looksOf({ changes }: Commit): readonly ConversationId[] {
+  return changes.some(({ kind }) => kind === 'message.redact' || kind === 'conversation.erase')
+    ? [SHELVES.memories]
+    : [];
+}
+
+/** What a commit takes words from. */
+export function takenBy(commits: readonly Commit[]): TakenWords | undefined {
+  const erased: string[] = [];
+  const redacted: { readonly conversation: string; readonly messageId: string }[] = [];
+  const forgotten: string[] = [];
+  for (const { conversationId, changes } of commits) {
+    for (const change of changes) {
+      if (change.kind === 'conversation.erase') erased.push(conversationId);
+      else if (change.kind === 'message.redact')
+        redacted.push({ conversation: conversationId, messageId: change.messageId });
+      else if (change.kind === 'memory.upsert' && change.text === null) forgotten.push(change.memoryId ?? '');
+    }
+  }
+  return erased.length + redacted.length + forgotten.length > 0 ? { erased, redacted, forgotten } : undefined;
 }
 
 /** The rows of the ids under which a commit may have been done before: its own, and those of what it submits. */

@@ -6,7 +6,7 @@ import { isShelf } from '../../core/shelf.ts';
 import { monotonicNow } from '../../platform/clock.ts';
 import type { Job } from './group.ts';
 import { storeError } from '../driver/driver-errors.ts';
-import { conversationsOf } from './read-plan.ts';
+import { conversationsOf, looksOf } from './read-plan.ts';
 
 /** A commit from its call to its answer, over as many tries as it takes. */
 export class WaitingCommit implements Job {
@@ -29,7 +29,7 @@ export class WaitingCommit implements Job {
   /** Transactions that held it and failed. */
   tries = 0;
   #locks: readonly ConversationId[];
-  #looks: readonly ConversationId[] = [];
+  #looks: readonly ConversationId[];
   /** True once a write was sent whose outcome was never heard. */
   #maybeWritten = false;
   #settled = false;
@@ -37,6 +37,7 @@ export class WaitingCommit implements Job {
   constructor(envelope: Envelope) {
     this.envelope = envelope;
     this.#locks = conversationsOf(envelope.commit);
+    this.#looks = looksOf(envelope.commit);
     this.orderedBy = this.#locks.filter((id) => !isShelf(id));
     let settlers;
     this.answer = new Promise<Receipt>((resolve, reject) => {
@@ -58,7 +59,7 @@ export class WaitingCommit implements Job {
     this.#locks = [...new Set([...this.#locks, ...conversations])];
   }
 
-  /** The heads that it reads and does not write, as far as is known: those above a sub-agent's. */
+  /** The heads that it reads and does not write, as far as is known: those above a sub-agent's, and a shelf. */
   get looks(): readonly ConversationId[] {
     return this.#looks;
   }

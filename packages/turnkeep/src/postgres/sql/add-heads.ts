@@ -35,7 +35,20 @@ export function dropHeads(schema: Schema, namespace: string, ids: readonly strin
  */
 export function makesAlone(schema: Schema, id: string): string {
   return `CASE WHEN (SELECT h.id FROM ${headAt(schema, id)}) IS NULL
-        THEN pg_try_advisory_xact_lock(hashtextextended(${lockSpace(schema)} || $1 || ' ' || ${id}, 0)) ELSE false END`;
+        THEN pg_try_advisory_xact_lock(${making(schema, id)}) ELSE false END`;
+}
+
+/**
+ * Has nobody make a conversation until the end of the transaction, beside any number that look as well; answers whether that is so: it
+ * is not where somebody makes it at this moment. Whether there is one is to be looked up afterwards.
+ */
+export function keepUnmade(schema: Schema, namespace: string, id: string): Statement {
+  const text = `SELECT pg_try_advisory_xact_lock_shared(${making(schema, '$2')})`;
+  return { name: 'tk_keep_unmade', text, values: [namespace, id] };
+}
+
+function making(schema: Schema, id: string): string {
+  return `hashtextextended(${lockSpace(schema)} || $1 || ' ' || ${id}, 0)`;
 }
 
 /** Stores in two schemas do not meet in one lock; the name holds nothing that would need to be escaped. */

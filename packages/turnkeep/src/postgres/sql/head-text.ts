@@ -5,3 +5,8 @@
 export function numberIn(column: string, name: string): string {
   return `substring(${column} FROM '"${name}":([0-9]{1,15})[,}]')::bigint`;
 }
+
+/** The same of an id; `NULL` of one that JSON escapes. */
+export function textIn(column: string, name: string): string {
+  return `substring(${column} FROM '"${name}":"([^"\\\\]+)"')`;
+}
