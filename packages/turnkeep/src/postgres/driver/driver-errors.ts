@@ -20,7 +20,7 @@ export type FaultKind =
   | 'forbidden'
   /** A statement that we prepared is not there, or was there already: a pooler is in between that keeps none. */
   | 'unprepared'
-  /** Our tables are not there, or not as they were left. */
+  /** Our tables are not there, or not as they were left: somebody took something away, or added a constraint or a trigger. */
   | 'foreign'
   | 'other';
 
@@ -61,10 +61,20 @@ export const KINDS: { readonly [state: string]: FaultKind } = {
   // The server could not read or write its files.
   '58': 'failing',
   '58P01': 'corrupt',
+  // An object in use or in no state for it, somebody who intervened, a setting, a mistake of the server's own.
+  '55': 'failing',
+  '57': 'failing',
+  F0: 'failing',
+  XX: 'failing',
   '3D': 'unreachable',
-  '42P01': 'foreign',
-  '3F000': 'foreign',
-  '42703': 'foreign',
+  '42': 'foreign',
+  '3F': 'foreign',
+  '23': 'foreign',
+  '27': 'foreign',
+  '38': 'foreign',
+  '39': 'foreign',
+  '44': 'foreign',
+  P0: 'foreign',
   '42501': 'forbidden',
 };
 
@@ -87,7 +97,12 @@ function kindOf(code: string, message: string): FaultKind {
   return KINDS[code] ?? KINDS[code.slice(0, 2)] ?? 'other';
 }
 
-/** What a driver's error means to a caller of ours, where nothing was written. Mistakes come back as they are. */
+const SQLSTATE = /^[0-9A-Z]{5}$/;
+
+/**
+ * What a driver's error means to a caller of ours, where nothing was written. Whatever the server said is typed, with its SQLSTATE in
+ * the reason and the driver's error as `cause`; what it did not say is a mistake of ours, and comes back as it is.
+ */
 export function storeError(error: unknown, place: string, waitedMs: number): Error {
   if (isTurnkeepError(error)) return error;
   const { kind, code, message } = driverFault(error);
@@ -114,7 +129,7 @@ export function storeError(error: unknown, place: string, waitedMs: number): Err
     case 'foreign':
       return new TurnkeepError('store_foreign', { place, reason }, options);
     case 'other':
-      break;
+      if (SQLSTATE.test(code)) return new TurnkeepError('store_unavailable', { place, reason }, options);
   }
   return error instanceof Error ? error : new Error(String(error));
 }
