@@ -2,6 +2,7 @@ import type { Envelope, WriteSet } from '../../core/backend.ts';
 import { decide } from '../../core/decide.ts';
 import type { Decision } from '../../core/decide.ts';
 import type { ConversationId } from '../../core/ids.ts';
+import { newHead } from '../../core/head.ts';
 import type { Head } from '../../core/head.ts';
 import { afterSeparator, KEYS, TABLES } from '../../core/keys.ts';
 import { Overlay } from '../../core/overlay.ts';
@@ -13,15 +14,16 @@ import type { Ask } from './ask.ts';
 import { drawNumber } from './conversation-number.ts';
 import type { Connection, SqlRow, Statement } from '../driver/driver.ts';
 import { KnownRows } from './known-rows.ts';
-import { asksBeforeCut, asksOfFork, asksOfInherited, inheritedBy } from './inherited.ts';
+import { asksBeforeCut, asksOfFork, asksOfInherited, asksOfNamed, inheritedBy } from './inherited.ts';
 import { justSent, Loader, storedHead } from './loader.ts';
 import type { Step } from './loader.ts';
-import { doneAs, namedPlaces, placeAsk, readPlan, takenBy } from './read-plan.ts';
+import { doneAs, endOfPath, namedPlaces, placeAsk, readPlan, takenBy } from './read-plan.ts';
 import { asksOfTaking } from './taking.ts';
 import type { RecentConversations } from './recent-conversations.ts';
 import { attempt } from '../reading.ts';
 import { isShared } from './shared-shelf.ts';
 import { Snapshot } from './snapshot.ts';
+import type { StoredHead } from './snapshot.ts';
 import { addHeads, keepUnmade } from '../sql/add-heads.ts';
 import { loadHeads } from '../sql/load.ts';
 import type { DoneAs } from '../sql/load-done.ts';
@@ -314,14 +316,19 @@ class Group<J extends Job> implements DecidedGroup<J> {
     const { conversationId, changes } = envelope.commit;
     const stored = this.#snapshot.stored(conversationId);
     const [first] = changes;
-    if (!stored) return first?.kind === 'conversation.fork' ? asksOfFork(this.#snapshot, first) : [];
+    if (!stored) {
+      if (first?.kind !== 'conversation.fork') return [];
+      const own = readPlan(envelope, forkedFrom(first.source, conversationId), this.#store.sha256, () => undefined);
+      return asksOfFork(this.#snapshot, first, own);
+    }
     const known = (key: string) => this.#snapshot.peek(conversationId, key);
     const plan = [
       ...readPlan(envelope, stored, this.#store.sha256, known),
+      ...asksOfNamed(this.#snapshot, envelope.commit),
       ...asksOfTaking(this.#snapshot, envelope.commit, this.#held.keys()),
     ];
     const own = plan.filter((ask) => ask.kind !== 'list' && ask.conversation === conversationId);
-    const [branch] = stored.places.get(stored.head.leaf ?? '') ?? [0];
+    const [branch] = endOfPath(envelope.commit, stored, known);
     const inherited = inheritedBy(this.#snapshot, conversationId, branch);
     const atCuts = envelope.commit.expect?.transcript ? inherited.flatMap(asksBeforeCut) : [];
     return [...plan, ...asksOfInherited(own, inherited), ...atCuts];
@@ -448,6 +455,11 @@ class Group<J extends Job> implements DecidedGroup<J> {
   #isSettled(id: ConversationId): boolean {
     return this.#held.has(id) || this.#snapshot.stored(id) === null;
   }
+}
+
+/** A fork as it begins, as far as it decides what is asked for. */
+function forkedFrom(source: ConversationId, conversation: ConversationId): StoredHead {
+  return { c: '0', rank: 0, places: new Map(), packs: '', head: { ...newHead(conversation, 0, ''), source } };
 }
 
 function distinct<Value>(values: readonly Value[]): Value[] {

@@ -1,14 +1,17 @@
-import type { ConversationFork } from '../../core/change.ts';
+import type { Commit, ConversationFork } from '../../core/change.ts';
 import type { ConversationId } from '../../core/ids.ts';
-import { afterSeparator, KEYS, numberKey, prefixEnd, TABLES } from '../../core/keys.ts';
+import { afterSeparator, KEYS, numberKey, numbersIn, prefixEnd, TABLES } from '../../core/keys.ts';
 import type { BranchRow } from '../../core/rows.ts';
-import { unpackBranch, WHOLE } from '../../core/rows.ts';
+import { unpackBranch, unpackTurn, WHOLE } from '../../core/rows.ts';
 import { asksAfter } from '../follow.ts';
 import type { Ask } from './ask.ts';
+import { KnownRows } from './known-rows.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** As many entries as core reads at a time. */
 const ENTRIES = 8;
+/** Inputs of those that wait longest. */
+const WAITING = 8;
 
 /** A branch of which a conversation inherits what stands up to a place. */
 interface Inherited {
@@ -47,7 +50,7 @@ export function asksOfInherited(asks: readonly Ask[], inherited: readonly Inheri
 }
 
 /** An id is followed through all that its conversation inherits at once. */
-function askOfLine(ask: Ask): readonly Ask[] {
+function askOfLine(ask: Ask): readonly Extract<Ask, { kind: 'place' }>[] {
   if (ask.kind !== 'row' && ask.kind !== 'said') return [];
   const leads = ask.key.startsWith(TABLES.messageIds) || ask.key.startsWith(TABLES.turnIds);
   return leads ? [{ kind: 'place', conversation: ask.conversation, key: ask.key }] : [];
@@ -76,8 +79,11 @@ function asksAtCut({ owner, branch, position }: Inherited): readonly Ask[] {
   return [position, position + 1].map((at) => ({ kind: 'row', conversation: owner, key: KEYS.turn(branch, at) }));
 }
 
-/** What a fork asks of its source and of what that inherits: where it is cut, and, once that is known, what stands there. */
-export function asksOfFork(snapshot: Snapshot, { source, at }: ConversationFork): readonly Ask[] {
+/**
+ * What a fork asks of its source and of what that inherits: where it is cut, and, once that is known, what stands there; and what is
+ * asked of itself (`own`) by the changes that follow.
+ */
+export function asksOfFork(snapshot: Snapshot, { source, at }: ConversationFork, own: readonly Ask[]): readonly Ask[] {
   const named = KEYS.messageId(at);
   const line = inheritedBy(snapshot, source, 0);
   const owners = [...new Set([source, ...line.map(({ owner }) => owner)])];
@@ -89,7 +95,8 @@ export function asksOfFork(snapshot: Snapshot, { source, at }: ConversationFork)
   return [
     ...(typeof turnId === 'string' ? [{ kind: 'row' as const, conversation: owner, key: KEYS.turnId(turnId) }] : []),
     ...asksAfter(owner, named, [branch, position, sequence]),
-    ...cuts.flatMap((cut) => [...asksAtCut(cut), ...asksBeforeCut(cut)]),
+    ...cuts.flatMap((cut) => [...asksAtCut(cut), ...asksBeforeCut(cut), ...own.flatMap((ask) => askOf(ask, cut))]),
+    ...own.flatMap(askOfLine).map((ask) => ({ ...ask, conversation: source })),
     ...owners.map((conversation) => rootMessageAsk(conversation)),
   ];
 }
@@ -109,4 +116,67 @@ export function asksBeforeCut({ owner, branch, position, sequence }: Inherited):
     { kind: 'range', conversation: owner, range: { from: KEYS.messagesOf(branch), to, reverse: true, limit: 1 } },
     { kind: 'range', conversation: owner, range: { from: late, to: prefixEnd(late), reverse: true } },
   ];
+}
+
+/** A conversation and those that it inherits from. */
+export function ownersOf(snapshot: Snapshot, conversation: ConversationId): readonly ConversationId[] {
+  return [...new Set([conversation, ...inheritedBy(snapshot, conversation, 0).map(({ owner }) => owner)])];
+}
+
+/** What a turn asks for that has the prompt of another, or goes on from what is inherited, once it is known where that stands. */
+export function asksOfNamed(snapshot: Snapshot, { conversationId, changes }: Commit): readonly Ask[] {
+  return changes.flatMap((change): readonly Ask[] => {
+    if (change.kind === 'input.deliver')
+      return change.inputId === undefined ? asksOfWaiting(snapshot, conversationId) : [];
+    if (change.kind !== 'turn.submit' && change.kind !== 'turn.record') return [];
+    const { parent } = change;
+    const same = change.kind === 'turn.submit' ? change.samePromptAs : undefined;
+    return [
+      ...(same === undefined ? [] : asksOfPrompt(snapshot, conversationId, same)),
+      ...(parent && 'messageId' in parent ? asksUnder(snapshot, conversationId, parent.messageId) : []),
+    ];
+  });
+}
+
+/** Inputs that wait longest, and the words that they came with. */
+function asksOfWaiting(snapshot: Snapshot, conversation: ConversationId): readonly Ask[] {
+  const waiting = snapshot.rowsOf(conversation).scan({ from: TABLES.waiting, to: prefixEnd(TABLES.waiting) });
+  if (waiting === KnownRows.unknown) return [];
+  return waiting.slice(0, WAITING).flatMap(({ key, value }): readonly Ask[] => {
+    const [version] = numbersIn(key, 1) as [number];
+    const inputId = String(value[0]);
+    return [
+      { kind: 'row', conversation, key: KEYS.input(inputId) },
+      { kind: 'row', conversation, key: KEYS.operation(inputId) },
+      { kind: 'log', conversation, version },
+    ];
+  });
+}
+
+/** The messages of a turn, and the words of the commit that made it. */
+function asksOfPrompt(snapshot: Snapshot, conversation: ConversationId, turnId: string): readonly Ask[] {
+  return ownersOf(snapshot, conversation).flatMap((owner): readonly Ask[] => {
+    const place = snapshot.peek(owner, KEYS.turnId(turnId)) as readonly [number, number] | undefined;
+    const turn = place && snapshot.peek(owner, KEYS.turn(...place));
+    if (!turn) return [];
+    const from = KEYS.messagesAt(...place);
+    return [
+      { kind: 'range', conversation: owner, range: { from, to: prefixEnd(from) } },
+      { kind: 'log', conversation: owner, version: unpackTurn(turn).created.version },
+    ];
+  });
+}
+
+/** The turns that go on from an inherited message's, and where that stands. */
+function asksUnder(snapshot: Snapshot, conversation: ConversationId, messageId: string): readonly Ask[] {
+  return ownersOf(snapshot, conversation).flatMap((owner): readonly Ask[] => {
+    const place = snapshot.peek(owner, KEYS.messageId(messageId)) as readonly [number, number] | undefined;
+    const turnId = place && snapshot.peek(owner, KEYS.turn(place[0], place[1]))?.[0];
+    if (owner === conversation || typeof turnId !== 'string') return [];
+    const from = KEYS.children(turnId);
+    return [
+      { kind: 'range', conversation, range: { from, to: prefixEnd(from), reverse: true, limit: 1 } },
+      { kind: 'place', conversation, key: KEYS.turnId(turnId) },
+    ];
+  });
 }

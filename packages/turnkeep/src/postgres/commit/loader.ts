@@ -34,6 +34,7 @@ const SLACK = 8;
 const BRANCHES = 512;
 /** Where the columns of a block begin, behind those of a log record. */
 const BLOCK = 8;
+const BLOCK_BYTES = BLOCK + 3;
 const NO_LIMIT = Number.MAX_SAFE_INTEGER;
 /** Guesses that one round trip takes along. */
 const GUESSES = 4_096;
@@ -279,7 +280,8 @@ export class Loader {
   #takeLogAndBlock(conversation: ConversationId, columns: SqlRow): void {
     if (columns[0] === null) return;
     const log = logOrPlace(columns.slice(0, BLOCK));
-    if (isCoolPlace(log)) this.#blocks.take(log, columns[BLOCK] === null ? undefined : columns.slice(BLOCK));
+    // Of a block that several share one has the bytes; one that is missing is looked for once more.
+    if (isCoolPlace(log) && typeof columns[BLOCK_BYTES] === 'string') this.#blocks.take(log, columns.slice(BLOCK));
     this.#takeLog(conversation, Number(columns[0]), columns.slice(0, BLOCK));
   }
 
@@ -370,11 +372,16 @@ export class Loader {
           this.#schema,
           this.#namespace,
           asks.map(({ conversation, version }) => ({ ...this.#of(conversation), version })),
+          this.#mayBeCool(asks),
         ),
       ],
       take: (rows = []) => {
         const found = new Map(rows.map(([which, ...columns]) => [Number(which), columns]));
-        asks.forEach((ask, at) => this.#takeLog(ask.conversation, ask.version, found.get(at + 1)));
+        for (const [at, { conversation, version }] of asks.entries()) {
+          const columns = found.get(at + 1);
+          if (columns) this.#takeLogAndBlock(conversation, columns);
+          else this.#takeLog(conversation, version, undefined);
+        }
       },
     };
   }
@@ -383,11 +390,11 @@ export class Loader {
     if (asks.length === 0) return undefined;
     const wanted = asks.map(({ conversation, range }) => ({ ...this.#of(conversation), ...boundsOf(range) }));
     return {
-      statements: [loadWords(this.#schema, this.#namespace, wanted)],
+      statements: [loadWords(this.#schema, this.#namespace, wanted, this.#mayBeCool(asks))],
       take: (rows = []) => {
         for (const [which, ...columns] of rows) {
           const ask = asks[Number(which) - 1];
-          if (ask) this.#takeLog(ask.conversation, Number(columns[0]), columns);
+          if (ask) this.#takeLogAndBlock(ask.conversation, columns);
         }
       },
     };
@@ -397,7 +404,7 @@ export class Loader {
     if (asks.length === 0) return undefined;
     const wanted = asks.map(({ conversation, range }) => ({ ...this.#of(conversation), ...boundsOf(range) }));
     return {
-      statements: [loadNextTurns(this.#schema, this.#namespace, wanted)],
+      statements: [loadNextTurns(this.#schema, this.#namespace, wanted, this.#mayBeCool(asks))],
       take: (rows = []) => {
         for (const [which, key, text] of rows as readonly (readonly [unknown, string, unknown])[]) {
           const id = asks[Number(which) - 1]?.conversation;
@@ -450,6 +457,11 @@ export class Loader {
     return (
       packs === undefined || Array.from(packs).some((table) => table >= from.slice(0, 1) && compareKeys(table, to) <= 0)
     );
+  }
+
+  /** True for a commit that may ask for what has cooled: that comes along then. A reading goes through a block many times. */
+  #mayBeCool(asks: readonly { readonly conversation: ConversationId }[]): boolean {
+    return !this.#guessesHeads && asks.some(({ conversation }) => this.#snapshot.stored(conversation)?.packs !== '');
   }
 
   /** True where nobody changes or packs rows of a conversation meanwhile, as far as this transaction sees. */

@@ -102,8 +102,12 @@ export function namedPlaces({ conversationId, changes }: Commit): readonly Ask[]
           ...(change.inputId === undefined ? [] : [rowAsk(conversationId, KEYS.input(change.inputId))]),
         ];
       case 'turn.record':
-      case 'turn.submit':
         return placesOfParent(conversationId, change.parent);
+      case 'turn.submit':
+        return [
+          ...placesOfParent(conversationId, change.parent),
+          ...(change.samePromptAs === undefined ? [] : [placeAsk(conversationId, KEYS.turnId(change.samePromptAs))]),
+        ];
       default:
         return [];
     }
@@ -147,17 +151,15 @@ function partsOf(change: Change): readonly Part[] | undefined {
   }
 }
 
+/** A row of the commit's conversation, where it is at hand. */
+type Known = (key: string) => RowValue | undefined;
+
 /**
  * What deciding a commit will most likely ask for, given the head of its conversation and the rows that are known, so that one
  * round trip loads it.
  * A guess costs a key lookup where it is wrong, and a round trip where it is missing; neither changes an answer.
  */
-export function readPlan(
-  { commit, now }: Envelope,
-  stored: StoredHead,
-  sha256: Sha256,
-  known: (key: string) => RowValue | undefined,
-): readonly Ask[] {
+export function readPlan({ commit, now }: Envelope, stored: StoredHead, sha256: Sha256, known: Known): readonly Ask[] {
   const plan = new Plan(commit, stored, now, known);
   plan.key(KEYS.branch(0));
   const { leaf, busy, openOperation } = stored.head;
@@ -165,12 +167,23 @@ export function readPlan(
   for (const turnId of busy) plan.turn(turnId);
   if (openOperation !== null) plan.key(KEYS.operation(openOperation));
   if (commit.fence) plan.key(KEYS.attempt(commit.fence.attempt));
-  if (commit.expect?.transcript) plan.transcript();
+  if (commit.expect?.transcript) plan.transcript(commit.expect.transcript.turn ?? leaf ?? undefined);
   for (const change of commit.changes) {
     planChange(plan, change, sha256);
     for (const digest of attachmentsOf(change)) plan.attachment(digest);
   }
   return plan.asks;
+}
+
+/** Where the path ends that a commit's entries are looked for on: at the turn that it selects or goes on from, else at the leaf. */
+export function endOfPath({ changes }: Commit, { head, places }: StoredHead, known: Known): readonly [number, number] {
+  const named = changes.flatMap((change) => {
+    if (change.kind === 'leaf.select') return [KEYS.turnId(change.turnId)];
+    if ((change.kind !== 'turn.record' && change.kind !== 'turn.submit') || !change.parent) return [];
+    return ['turnId' in change.parent ? KEYS.turnId(change.parent.turnId) : KEYS.messageId(change.parent.messageId)];
+  });
+  const place = named.map(known).find((row) => row !== undefined) ?? places.get(head.leaf ?? '');
+  return (place as readonly [number, number] | undefined) ?? [0, 0];
 }
 
 const MAKES_TURNS: ReadonlySet<string> = new Set(['turn.record', 'turn.submit', 'input.deliver']);
@@ -188,11 +201,13 @@ class Plan {
   /** Milliseconds. */
   readonly now: number;
 
-  readonly #known: (key: string) => RowValue | undefined;
+  readonly #known: Known;
+  readonly #end: readonly [number, number];
 
-  constructor(commit: Commit, stored: StoredHead, now: number, known: (key: string) => RowValue | undefined) {
+  constructor(commit: Commit, stored: StoredHead, now: number, known: Known) {
     this.now = now;
     this.#known = known;
+    this.#end = endOfPath(commit, stored, known);
     const made = commit.changes.filter(({ kind }) => MAKES_TURNS.has(kind));
     this.makesSeveralTurns = made.length > 1;
     this.#makesTurns = made.length > 0;
@@ -316,9 +331,9 @@ class Plan {
     if (fields) this.asks.push({ kind: 'log', conversation: fields.owner, version: fields.version });
   }
 
-  /** The end of the path to the leaf: its last message and its late results. */
-  transcript(): void {
-    const [branch, position] = this.#placeOf(undefined);
+  /** The end of the path to a turn: its last message and its late results. */
+  transcript(turnId: string | undefined): void {
+    const [branch, position] = this.#placeOf(turnId);
     this.last(KEYS.messagesOf(branch), 1, prefixEnd(KEYS.messagesAt(branch, position)));
     this.last(KEYS.lateOf(branch));
   }
@@ -340,7 +355,9 @@ class Plan {
   }
 
   #placeOf(turnId: string | undefined): readonly [number, number] {
-    return this.#stored.places.get(turnId ?? this.leaf ?? '') ?? [0, 0];
+    if (turnId === undefined) return this.#end;
+    const place = this.#stored.places.get(turnId) ?? this.#known(KEYS.turnId(turnId));
+    return (place as readonly [number, number] | undefined) ?? [0, 0];
   }
 }
 
@@ -377,6 +394,7 @@ function planChange(plan: Plan, change: Change, sha256: Sha256): void {
     case 'run.start':
     case 'run.end':
       plan.key(KEYS.run(change.runId ?? ''));
+      if (change.kind === 'run.start' && change.baseTurnId !== undefined) plan.turn(change.baseTurnId);
       break;
     case 'attempt.start':
     case 'attempt.takeover':
@@ -448,6 +466,7 @@ function planSubmit(plan: Plan, change: Extract<Change, { kind: 'turn.submit' }>
   plan.key(KEYS.messageId(change.messageId ?? ''));
   if (change.promptId !== undefined) plan.key(KEYS.prompt(change.promptId));
   if (change.samePromptAs !== undefined) plan.turn(change.samePromptAs);
+  if (change.whenBusy !== undefined) plan.all(TABLES.waiting);
   if (change.taskId !== undefined) plan.entry(ENTRIES.task(change.taskId), undefined);
   planNewTurn(plan, change);
 }

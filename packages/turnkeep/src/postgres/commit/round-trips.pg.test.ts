@@ -206,3 +206,51 @@ it('a line of many forks takes three', async () => {
     expect(await tripsAfresh(at, [{ kind: 'conversation.fork', source: 'c69', at }])).toBe(3);
   expect(await tripsAlongAPath('c69')).toEqual([3, 3, 3, 3]);
 }, 60_000);
+
+it('what has cooled takes three', async () => {
+  await play(store, 'idle', 'c');
+  for (let at = 0; at < 30; at++) await store.commit('c', [RECORD, append(says('user', `${at}`))]);
+  await (await store.backend()).cool(NAMESPACE, { hotMessages: 4 });
+  expect(await tripsAlongAPath('c')).toEqual([3, 3, 3, 3]);
+  expect(await tripsAfresh('fork', [{ kind: 'conversation.fork', source: 'c', at: 'm2' }])).toBe(3);
+  expect(await tripsAlongAPath('fork')).toEqual([3, 3, 3, 3]);
+});
+
+it('a turn that has the prompt of another, that may have to wait, or goes on from what a fork inherits takes three', async () => {
+  await play(store, 'idle', 'c');
+  for (let at = 0; at < 12; at++) await store.commit('c', [RECORD, append(says('user', `${at}`))]);
+  const parts = [{ type: 'text' as const, text: 'why' }];
+  expect(await tripsAfresh('c', [{ kind: 'turn.submit', prompt: parts, whenBusy: 'enqueue' }])).toBe(3);
+  expect(await tripsAfresh('c', [{ kind: 'turn.submit', samePromptAs: 't1', whenBusy: 'interrupt' }])).toBe(3);
+  await store.commit('fork', [{ kind: 'conversation.fork', source: 'c', at: 'm5' }]);
+  const sent = { expect: { graphRevision: 0 } };
+  expect(await tripsAfresh('fork', [{ ...RECORD, parent: { messageId: 'm2' } } as Change], sent)).toBe(3);
+});
+
+it('several changes of which one leads to where the others stand take three', async () => {
+  await play(store, 'idle', 'c');
+  for (let at = 0; at < 12; at++) await store.commit('c', [RECORD, append(says('user', `${at}`))]);
+  const select: Change = { kind: 'leaf.select', turnId: 't1' };
+  const end: Change = { kind: 'task.transition', taskId: 'w1', to: 'completed', turnId: 't1', outcomeRef: 'a' };
+  expect(
+    await tripsAfresh('c', [select, end, { kind: 'state.update', stage: 'x' }], { expect: { graphRevision: 28 } }),
+  ).toBe(3);
+});
+
+it('the input that waits longest is delivered in three, as it came', async () => {
+  await play(store, 'idle', 'c');
+  for (let at = 0; at < 20; at++) await store.commit('c', [RECORD, append(says('user', `${at}`))]);
+  for (const inputId of ['i1', 'i2'])
+    await store.commit('c', [{ kind: 'input.enqueue', inputId, prompt: [{ type: 'text', text: inputId }] }]);
+  expect(await tripsAfresh('c', [{ kind: 'input.deliver' }])).toBe(3);
+});
+
+it('a fork whose commit goes on takes three', async () => {
+  await play(store, 'idle', 'c');
+  for (let at = 0; at < 12; at++) await store.commit('c', [RECORD, append(says('user', `${at}`, `x${at}`))]);
+  for (const at of ['m5', 'x11'])
+    for (const [which, changes] of ALONG_A_PATH.entries()) {
+      const fork: Change = { kind: 'conversation.fork', source: 'c', at };
+      expect([at, which, await tripsAfresh(`${at}${which}`, [fork, ...changes])]).toEqual([at, which, 3]);
+    }
+});

@@ -4,7 +4,7 @@ import { KEYS, prefixEnd, TABLES } from '../../core/keys.ts';
 import { unpackMessage } from '../../core/rows.ts';
 import { isShelf, SHELVES } from '../../core/shelf.ts';
 import type { Ask } from './ask.ts';
-import { inheritedBy } from './inherited.ts';
+import { ownersOf } from './inherited.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /**
@@ -31,8 +31,7 @@ export function asksOfTaking(
 }
 
 function asksOfRedaction(snapshot: Snapshot, conversation: ConversationId, messageId: MessageId): readonly Ask[] {
-  const owners = new Set([conversation, ...inheritedBy(snapshot, conversation, 0).map(({ owner }) => owner)]);
-  return [...owners].flatMap((owner) => {
+  return ownersOf(snapshot, conversation).flatMap((owner) => {
     const place = snapshot.peek(owner, KEYS.messageId(messageId)) as readonly [number, number, number] | undefined;
     return place ? [madeOf(owner, messageId), referencesAsk(owner), ...asksOfCalls(snapshot, owner, place)] : [];
   });

@@ -2,7 +2,7 @@ import { TABLES } from '../../core/keys.ts';
 import type { SqlValue, Statement } from '../driver/driver.ts';
 import type { Schema } from '../schema/schema-name.ts';
 import { headAt } from './head-at.ts';
-import { packsIn, rowAt, unpackedAt } from './rows-of.ts';
+import { keyOfLine, linesOf, packsIn, rowAt, unpackedAt, valueOfLine } from './rows-of.ts';
 
 /** A conversation, with its number where that is known. */
 interface Of {
@@ -107,43 +107,77 @@ function direction(reverse: boolean): string {
   return reverse ? ' DESC' : '';
 }
 
-/** Answers `which, version, at, header, seals, words, redactions, c, block` of log records that are there. */
-export function loadLogs(schema: Schema, namespace: string, versions: readonly VersionOf[]): Statement {
-  const text = `SELECT u.which, l.version, l.at, l.header, l.seals, l.words, l.redactions, l.c, l.block
+const LOG = 'version, at, header, seals, words, redactions, c, block';
+
+/** The columns of a log record `l` and those of the block `b` that it has cooled into, whose bytes come once. */
+const LOG_AND_BLOCK = `l.version, l.at, l.header, l.seals, l.words, l.redactions, l.c, l.block, b.c, b.first, b.last,
+      CASE WHEN row_number() OVER (PARTITION BY l.c, l.block) = 1 THEN encode(b.bytes, 'base64') END`;
+
+/** The block `b` of a log record `l`. */
+function blockOf(schema: Schema): string {
+  return `LEFT JOIN LATERAL (
+      SELECT c, first, last, bytes FROM ${schema.sql}.blocks b WHERE b.ns = $1 AND b.c = l.c AND b.first = l.block OFFSET 0
+    ) b ON true`;
+}
+
+/**
+ * Answers `which, version, at, header, seals, words, redactions, c, block` of log records that are there; where some may have cooled,
+ * and their blocks come along, `c, first, last, bytes` behind that.
+ */
+export function loadLogs(
+  schema: Schema,
+  namespace: string,
+  versions: readonly VersionOf[],
+  mayBeCool = false,
+): Statement {
+  const text = `SELECT u.which, ${mayBeCool ? LOG_AND_BLOCK : 'l.*'}
     FROM unnest($2::text[], $3::bigint[], $4::bigint[]) WITH ORDINALITY AS u (id, c, version, which)
     CROSS JOIN LATERAL (${numberOf(schema)}) h
     CROSS JOIN LATERAL (
-      SELECT version, at, header, seals, words, redactions, c, block FROM ${schema.sql}.log l
-      WHERE l.ns = $1 AND l.c = h.c AND l.version = u.version OFFSET 0
-    ) l`;
+      SELECT ${LOG} FROM ${schema.sql}.log l WHERE l.ns = $1 AND l.c = h.c AND l.version = u.version OFFSET 0
+    ) l ${mayBeCool ? blockOf(schema) : ''}`;
   return {
-    name: 'tk_load_logs',
+    name: mayBeCool ? 'tk_load_logs_cool' : 'tk_load_logs',
     text,
     values: [namespace, ...conversationsOf(versions), versions.map((one) => one.version)],
   };
 }
 
+/** The last rows `k, v` of a range, as many as its limit; where some may be packed, those as well. */
+function lastRows(schema: Schema, mayBeCool: boolean): string {
+  const unpacked = `SELECT k, v FROM ${schema.sql}.rows r WHERE r.ns = $1 AND r.c = h.c AND r.k >= u.low AND r.k < u.high
+        ORDER BY r.ns DESC, r.c DESC, r.k DESC LIMIT u.n`;
+  if (!mayBeCool) return unpacked;
+  // The last pack alone: it has the last ones.
+  return `SELECT k, v FROM (
+          (${unpacked})
+          UNION ALL
+          SELECT ${keyOfLine('i.line')}, ${valueOfLine('i.line')} FROM (
+            SELECT p.body FROM ${packsIn(schema, { c: 'h.c', low: 'u.low', high: 'u.high' })}
+            ORDER BY p.ns DESC, p.c DESC, p.first DESC LIMIT 1
+          ) p CROSS JOIN LATERAL (SELECT line FROM ${linesOf('p.body')}) i
+          WHERE ${keyOfLine('i.line')} >= u.low AND ${keyOfLine('i.line')} < u.high
+        ) r ORDER BY k COLLATE "C" DESC LIMIT u.n`;
+}
+
 /**
- * Answers `which, version, at, header, seals, words, redactions, c, block`: the log records that the last rows of each range, as
- * many as its limit, refer to (of those that are not packed), where these are of its own conversation. A reference is an array of
- * version and index within a row's value; it is looked for as text, since what does not answer is only a guess that failed, and a value that is no JSON any more ends nothing.
+ * Answers what {@link loadLogs} does: the log records that the last rows of each range, as many as its limit, refer to, where these
+ * are of its own conversation. A reference is an array of version and index within a row's value; it is looked for as text, since what
+ * does not answer is only a guess that failed, and a value that is no JSON any more ends nothing. `mayBeCool`: rows may be packed.
  */
-export function loadWords(schema: Schema, namespace: string, ranges: readonly RangeOf[]): Statement {
-  const text = `SELECT u.which, l.version, l.at, l.header, l.seals, l.words, l.redactions, l.c, l.block
+export function loadWords(schema: Schema, namespace: string, ranges: readonly RangeOf[], mayBeCool = false): Statement {
+  const text = `SELECT u.which, ${mayBeCool ? LOG_AND_BLOCK : 'l.*'}
     FROM unnest($2::text[], $3::bigint[], $4::text[], $5::text[], $6::bigint[]) WITH ORDINALITY AS u (id, c, low, high, n, which)
     CROSS JOIN LATERAL (${numberOf(schema)}) h
     CROSS JOIN LATERAL (
-      SELECT DISTINCT m.found[1]::bigint AS version FROM (
-        SELECT v FROM ${schema.sql}.rows r WHERE r.ns = $1 AND r.c = h.c AND r.k >= u.low AND r.k < u.high
-        ORDER BY r.ns DESC, r.c DESC, r.k DESC LIMIT u.n
-      ) r CROSS JOIN LATERAL regexp_matches(r.v, '\\[([0-9]{1,15}),[0-9]+\\]', 'g') AS m (found)
+      SELECT DISTINCT m.found[1]::bigint AS version FROM (${lastRows(schema, mayBeCool)}) r
+      CROSS JOIN LATERAL regexp_matches(r.v, '\\[([0-9]{1,15}),[0-9]+\\]', 'g') AS m (found)
     ) v
     CROSS JOIN LATERAL (
-      SELECT version, at, header, seals, words, redactions, c, block FROM ${schema.sql}.log l
-      WHERE l.ns = $1 AND l.c = h.c AND l.version = v.version OFFSET 0
-    ) l`;
+      SELECT ${LOG} FROM ${schema.sql}.log l WHERE l.ns = $1 AND l.c = h.c AND l.version = v.version OFFSET 0
+    ) l ${mayBeCool ? blockOf(schema) : ''}`;
   return {
-    name: 'tk_load_words',
+    name: mayBeCool ? 'tk_load_words_cool' : 'tk_load_words',
     text,
     values: [namespace, ...boundsOf(ranges), ranges.map((one) => one.limit)],
   };
@@ -157,26 +191,39 @@ function numberAt(text: string): string {
 }
 
 /**
- * Answers `which, k, v`: of the last entries of each range, as many as its limit, the turn after the one that each stands in (of those
- * that are not packed): what an entry's turn hands on is bounded by the next one.
+ * Answers `which, k, v`: of the last entries of each range, as many as its limit, the turn after the one that each stands in: what an
+ * entry's turn hands on is bounded by the next one. `mayBeCool`: rows may be packed.
  */
-export function loadNextTurns(schema: Schema, namespace: string, ranges: readonly RangeOf[]): Statement {
+export function loadNextTurns(
+  schema: Schema,
+  namespace: string,
+  ranges: readonly RangeOf[],
+  mayBeCool = false,
+): Statement {
+  const unpacked = `SELECT k, v FROM ${schema.sql}.rows r WHERE r.ns = $1 AND r.c = h.c AND r.k > e.place AND r.k < e.end
+      ORDER BY r.ns, r.c, r.k LIMIT 1`;
+  // The turn that an entry stands in may end a pack.
+  const packed = `SELECT k, v FROM (
+        (${unpacked})
+        UNION ALL
+        SELECT ${keyOfLine('i.line')}, ${valueOfLine('i.line')} FROM (
+          SELECT p.body FROM ${packsIn(schema, { c: 'h.c', low: 'e.place', high: 'e.end' })}
+          ORDER BY p.ns, p.c, p.first LIMIT 2
+        ) p CROSS JOIN LATERAL (SELECT line FROM ${linesOf('p.body')}) i
+        WHERE ${keyOfLine('i.line')} > e.place AND ${keyOfLine('i.line')} < e.end
+      ) r ORDER BY k COLLATE "C" LIMIT 1`;
   const text = `SELECT u.which, t.k, t.v
     FROM unnest($2::text[], $3::bigint[], $4::text[], $5::text[], $6::bigint[]) WITH ORDINALITY AS u (id, c, low, high, n, which)
     CROSS JOIN LATERAL (${numberOf(schema)}) h
     CROSS JOIN LATERAL (
-      SELECT DISTINCT '${TABLES.turns}' || ${numberAt('substr(r.k, 2)')} AS branch, ${numberAt('r.place')} AS position FROM (
-        SELECT k, reverse(split_part(reverse(k), E'\\x01', 1)) AS place FROM ${schema.sql}.rows r
-        WHERE r.ns = $1 AND r.c = h.c AND r.k >= u.low AND r.k < u.high
-        ORDER BY r.ns DESC, r.c DESC, r.k DESC LIMIT u.n
-      ) r
+      SELECT DISTINCT (b.branch || ${numberAt('b.place')}) COLLATE "C" AS place, (b.branch || '~') COLLATE "C" AS end FROM (
+        SELECT '${TABLES.turns}' || ${numberAt('substr(r.k, 2)')} AS branch, reverse(split_part(reverse(r.k), E'\\x01', 1)) AS place
+        FROM (${lastRows(schema, mayBeCool)}) r
+      ) b
     ) e
-    CROSS JOIN LATERAL (
-      SELECT k, v FROM ${schema.sql}.rows r WHERE r.ns = $1 AND r.c = h.c AND r.k > e.branch || e.position AND r.k < e.branch || '~'
-      ORDER BY r.ns, r.c, r.k LIMIT 1
-    ) t`;
+    CROSS JOIN LATERAL (${mayBeCool ? packed : unpacked}) t`;
   return {
-    name: 'tk_load_next_turns',
+    name: mayBeCool ? 'tk_load_next_turns_cool' : 'tk_load_next_turns',
     text,
     values: [namespace, ...boundsOf(ranges), ranges.map((one) => one.limit)],
   };
