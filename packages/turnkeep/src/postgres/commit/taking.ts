@@ -62,7 +62,7 @@ const INTERRUPTS = 32;
 /** So many references of a conversation come along. */
 const REFERENCES = 512;
 
-const countAsk: Ask = { kind: 'row', conversation: SHELVES.memories, key: KEYS.memoryCount };
+const countAsk: Ask = { kind: 'row', conversation: SHELVES.memories, key: TABLES.memoryCount };
 
 /** Attachments that a conversation refers to: which of them the words did that go is known with the words. */
 function referencesAsk(conversation: ConversationId): Ask {
