@@ -1,6 +1,5 @@
 import type { Envelope } from '../../core/backend.ts';
 import { TurnkeepError, assert } from '../../core/errors.ts';
-import type { ConversationId } from '../../core/ids.ts';
 import type { Receipt } from '../../core/receipt.ts';
 import type { Connection } from '../driver/driver.ts';
 import { driverFault, storeError } from '../driver/driver-errors.ts';

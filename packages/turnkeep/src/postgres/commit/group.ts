@@ -168,7 +168,6 @@ class Group<J extends Job> implements DecidedGroup<J> {
     const lone = all.filter((id) => !isShared(id));
     const maybeNew = lone.filter((id) => (own.includes(id) || isShelf(id)) && !exists(id));
     const looks = distinct(jobs.flatMap((job) => job.looks)).filter((id) => !all.includes(id));
-    const { schema } = this.#store;
     this.#waits = wait;
     const taken = takenBy(jobs.map(({ envelope }) => envelope.commit));
     const looksAtMemories = looks.includes(SHELVES.memories);

@@ -144,7 +144,7 @@ function asksOfWaiting(snapshot: Snapshot, conversation: ConversationId): readon
   if (waiting === KnownRows.unknown) return [];
   return waiting.slice(0, WAITING).flatMap(({ key, value }): readonly Ask[] => {
     const [version] = numbersIn(key, 1) as [number];
-    const inputId = String(value[0]);
+    const inputId = value[0] as string;
     return [
       { kind: 'row', conversation, key: KEYS.input(inputId) },
       { kind: 'row', conversation, key: KEYS.operation(inputId) },

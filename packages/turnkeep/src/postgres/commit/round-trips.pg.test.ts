@@ -224,7 +224,7 @@ it('a turn that has the prompt of another, that may have to wait, or goes on fro
   expect(await tripsAfresh('c', [{ kind: 'turn.submit', samePromptAs: 't1', whenBusy: 'interrupt' }])).toBe(3);
   await store.commit('fork', [{ kind: 'conversation.fork', source: 'c', at: 'm5' }]);
   const sent = { expect: { graphRevision: 0 } };
-  expect(await tripsAfresh('fork', [{ ...RECORD, parent: { messageId: 'm2' } } as Change], sent)).toBe(3);
+  expect(await tripsAfresh('fork', [{ ...RECORD, parent: { messageId: 'm2' } }], sent)).toBe(3);
 });
 
 it('several changes of which one leads to where the others stand take three', async () => {

@@ -1,5 +1,5 @@
 import type { Commit } from '../../core/change.ts';
-import type { ConversationId, MessageId } from '../../core/ids.ts';
+import type { ConversationId } from '../../core/ids.ts';
 import { KEYS, prefixEnd, TABLES } from '../../core/keys.ts';
 import { unpackMessage } from '../../core/rows.ts';
 import { isShelf, SHELVES } from '../../core/shelf.ts';
@@ -21,7 +21,7 @@ export function asksOfTaking(
       case 'conversation.erase':
         return [...held].flatMap((id) => (isShelf(id) ? [countAsk] : [rangeAsk(id, TABLES.spawned), madeOf(id, null)]));
       case 'message.redact':
-        return [...asksOfRedaction(snapshot, conversationId, change.messageId as MessageId), countAsk];
+        return [...asksOfRedaction(snapshot, conversationId, change.messageId), countAsk];
       case 'memory.upsert':
         return change.text === null ? [countAsk] : [];
       default:
@@ -30,7 +30,7 @@ export function asksOfTaking(
   });
 }
 
-function asksOfRedaction(snapshot: Snapshot, conversation: ConversationId, messageId: MessageId): readonly Ask[] {
+function asksOfRedaction(snapshot: Snapshot, conversation: ConversationId, messageId: string): readonly Ask[] {
   return ownersOf(snapshot, conversation).flatMap((owner) => {
     const place = snapshot.peek(owner, KEYS.messageId(messageId)) as readonly [number, number, number] | undefined;
     return place ? [madeOf(owner, messageId), referencesAsk(owner), ...asksOfCalls(snapshot, owner, place)] : [];
@@ -46,7 +46,7 @@ function asksOfCalls(
   const value = snapshot.peek(owner, KEYS.message(branch, position, sequence));
   const turnId = snapshot.peek(owner, KEYS.turn(branch, position))?.[0];
   if (!value || typeof turnId !== 'string') return [];
-  const { calls, answers } = unpackMessage(value as Parameters<typeof unpackMessage>[0], owner);
+  const { calls, answers } = unpackMessage(value, owner);
   const named = [...calls, ...answers];
   if (named.length === 0) return [];
   const interrupts = KEYS.interruptsOf(turnId);
@@ -70,7 +70,7 @@ function referencesAsk(conversation: ConversationId): Ask {
   return { kind: 'range', conversation, range };
 }
 
-function madeOf(conversation: ConversationId, messageId: MessageId | null): Ask {
+function madeOf(conversation: ConversationId, messageId: string | null): Ask {
   return rangeAsk(SHELVES.memories, KEYS.memoryOriginsOf(conversation, messageId));
 }
 

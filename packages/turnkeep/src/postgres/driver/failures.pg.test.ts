@@ -43,7 +43,8 @@ it('what a server says in the middle of a commit is the error that the manual te
     expect([state, isTurnkeepError(error) ? error.code : String(error)]).toEqual([state, code]);
     const { cause, details } = error as { readonly cause?: unknown; readonly details: { readonly reason?: string } };
     expect(cause).toMatchObject({ code: state });
-    if (details.reason !== undefined) expect(details.reason).toContain(state);
+    const { reason = state } = details;
+    expect(reason).toContain(state);
   }
   await schema.rowsOf('DELETE FROM $s.refusal');
   expect(await backend.commit(turn('c', 'taken'))).toMatchObject({ version: 1 });

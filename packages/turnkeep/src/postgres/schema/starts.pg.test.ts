@@ -41,9 +41,9 @@ async function start(schemas: readonly string[]): Promise<readonly number[]> {
     child.stderr.setEncoding('utf8').on('data', (words: string) => (errors += words));
     const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
     const says = async (): Promise<string> => {
-      const { done, value } = await lines.next();
-      if (done === true) throw new Error(`process ${at} of ${schema} ended: ${errors}`);
-      return value;
+      const line = await lines.next();
+      if (line.done === true) throw new Error(`process ${at} of ${schema} ended: ${errors}`);
+      return line.value;
     };
     return { child, says };
   });
@@ -91,7 +91,8 @@ it('ten processes of four schemas, new and old, do not meet', async () => {
   await older('two', 2);
   const schemas = ['one', 'two', 'three', 'four', 'one', 'two', 'three', 'four', 'one', 'two'];
   const versions = await start(schemas);
-  const ofEach = (schema: string) => versions.filter((_, at) => schemas[at] === schema).toSorted();
+  const ofEach = (schema: string) =>
+    versions.filter((_, at) => schemas[at] === schema).toSorted((left, right) => left - right);
   expect(['one', 'two', 'three', 'four'].map(ofEach)).toEqual([
     [1, 2, 3],
     [1, 2, 3],
