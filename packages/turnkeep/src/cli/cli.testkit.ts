@@ -32,10 +32,17 @@ export function startCli(
 ): ChildProcess {
   const { PATH = '' } = process.env;
   const stdout = output === undefined ? ('pipe' as const) : openSync(output, 'w');
-  const child = spawn(process.execPath, [MAIN, ...args], {
+  // Node.js itself may lie where only this process may start it, so the program becomes somebody else once it runs.
+  const as =
+    uid === undefined
+      ? []
+      : [
+          '--import',
+          `data:text/javascript,import{isMainThread}from'node:worker_threads';if(isMainThread)process.setuid(${uid})`,
+        ];
+  const child = spawn(process.execPath, [...as, MAIN, ...args], {
     env: { PATH, ...env },
     stdio: [input, stdout, 'pipe'],
-    ...(uid === undefined ? {} : { uid }),
   });
   if (typeof stdout === 'number') closeSync(stdout);
   return child;
