@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync, writeFileSync, mkdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { ERRORS } from '../core/errors.ts';
 import type { ErrorCode } from '../core/errors.ts';
@@ -120,6 +120,28 @@ test('a journal in which nothing may be written can be read', async () => {
     expect(code).toBe(EXIT.failure);
     expect(stderr).toContain('[store_unavailable]');
   }
+});
+
+test.each(['sqlite:', 'journal:'])('a folder that nobody else may enter is told as such: %s', async (scheme) => {
+  const folder = join(temporaryFolder(), 'private');
+  mkdirSync(folder);
+  const store = scheme === 'sqlite:' ? join(folder, 'store.db') : folder;
+  const ledger = await openLedger(scheme + store);
+  await fillKiln(ledger.namespace('default'));
+  await ledger.close();
+  execFileSync('chmod', ['-R', 'a-rwx', folder]);
+  execFileSync('chmod', ['a+rx', dirname(folder)]);
+  onTestFinished(() => void execFileSync('chmod', ['-R', 'u+rwX', folder]));
+  const run = (...args: readonly string[]) => endOf(startCli(args, {}, 'ignore', undefined, STRANGER));
+
+  for (const command of ['ls', 'verify', 'maintain']) {
+    const { code, stderr } = await run(command, '--store', scheme + store);
+    expect({ code, stderr }).toMatchObject({ code: EXIT.failure, stderr: expect.stringContaining('EACCES') as string });
+    expect(stderr).toContain('[store_unavailable]');
+  }
+  const { code, stdout, stderr } = await run('doctor', scheme + store);
+  expect({ code, stderr }).toEqual({ code: EXIT.failure, stderr: '' });
+  expect(stdout).toMatch(/^✗ folder .*EACCES/m);
 });
 
 test('a store that cannot be used is 1, and is left as it is', async () => {

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync } from 'node:fs';
+import { mkdirSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { TurnkeepError } from '../core/errors.ts';
@@ -46,7 +46,18 @@ export function prepareFolder(place: StorePlace): void {
 export function assertStoreExists(place: StorePlace): void {
   const scheme = IN_FILES.find((known) => place.url.startsWith(known));
   const file = place.url.slice(scheme?.length ?? place.url.length);
-  if (file === '' || existsSync(file)) return;
-  const reason = place.isDefault ? 'there is no store yet; turnkeep import makes one' : 'there is no such store';
-  throw new TurnkeepError('store_unavailable', { place: file, reason });
+  if (file === '') return;
+  try {
+    statSync(file);
+  } catch (error) {
+    throw new TurnkeepError('store_unavailable', {
+      place: file,
+      reason: whyMissing(place, error as NodeJS.ErrnoException),
+    });
+  }
+}
+
+function whyMissing({ isDefault }: StorePlace, { code, message }: NodeJS.ErrnoException): string {
+  if (code !== 'ENOENT' && code !== 'ENOTDIR') return message;
+  return isDefault ? 'there is no store yet; turnkeep import makes one' : 'there is no such store';
 }

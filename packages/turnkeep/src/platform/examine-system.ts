@@ -40,14 +40,30 @@ export function examineNode(version: string = process.versions.node): Finding {
 /** Looks at a folder as a store needs it: there, writable, synced, with room, of a local file system, and private. */
 export async function examineFolder(place: StoreFolder): Promise<readonly Finding[]> {
   const { folder } = place;
-  const isFolder = await stat(folder).then(
-    (found) => found.isDirectory(),
-    () => false,
-  );
-  if (!isFolder) {
-    return [{ check: 'folder', status: 'problem', says: `${folder} is not there`, advice: 'make it, or name another' }];
+  try {
+    if (!(await isFolder(folder)))
+      return [
+        { check: 'folder', status: 'problem', says: `${folder} is not there`, advice: 'make it, or name another' },
+      ];
+    return [await examineWriting(folder), await examineSpace(folder), await examineModes(place)].flat();
+  } catch (error) {
+    const says = `${folder} cannot be looked at: ${messageOf(error)}`;
+    return [{ check: 'folder', status: 'problem', says, advice: 'give this user the folder' }];
   }
-  return [await examineWriting(folder), await examineSpace(folder), await examineModes(place)].flat();
+}
+
+/** Throws where that cannot be told, as in a folder that nobody else may enter. */
+async function isFolder(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isDirectory();
+  } catch (error) {
+    if (isMissing(error)) return false;
+    throw error;
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR');
 }
 
 /** Writes a block to a file of its own, syncs it, and takes it away again. */
