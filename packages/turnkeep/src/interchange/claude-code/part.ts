@@ -149,7 +149,9 @@ function file(block: JsonObject, type: 'image' | 'document'): Part | undefined {
 export function blockOfPart(part: Part): Json {
   const kept = part.providerMetadata?.[PROVIDER];
   const said = blockSaid(part, kept);
-  return isObject(kept) && isObject(kept['rest']) && isObject(said) ? { ...said, ...kept['rest'] } : said;
+  if (part.type === 'opaque' || !isObject(said)) return said;
+  const rest = isObject(kept) && isObject(kept['rest']) ? kept['rest'] : {};
+  return Object.fromEntries(Object.entries({ ...said, ...rest }).filter(([, value]) => value !== undefined));
 }
 
 function blockSaid(part: Part, kept: Json | undefined): Json {

@@ -206,13 +206,14 @@ export class MemoryTarget implements ImportTarget {
   }
 }
 
-/** Rows as texts that are equal where the rows are, in one order. */
+/** Rows as texts that are equal where the rows are, in one order. A member that is `undefined` is none of JSON. */
 export function sorted(rows: readonly unknown[]): readonly string[] {
   return rows.map((row) => canonicalText(row)).sort((left, right) => (left < right ? -1 : 1));
 }
 
 function canonicalText(value: unknown): string {
-  return JSON.stringify(value, (_, member: unknown) => {
+  return JSON.stringify(value, (key, member: unknown) => {
+    if (member === undefined) throw new Error(`${key} is undefined`);
     if (typeof member !== 'object' || member === null || Array.isArray(member)) return member;
     return Object.fromEntries(Object.entries(member).sort(([left], [right]) => (left < right ? -1 : 1)));
   });
