@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest';
 import { ASKED, opened } from './agent/agent.testkit.ts';
+import type { Agent } from './agent/turn-run.ts';
+import { TurnWaits } from './agent/turn-work.ts';
 import type { Conversation } from './conversation.ts';
+import type { OpenInterrupt } from './interrupts.ts';
 
 /** A turn at work with two sub-agents: one is asked, one waits for an answer behind its leaf and has a sub-agent of its own. */
 async function family(submitted: 'preparing' | 'running') {
@@ -51,4 +54,42 @@ test.each<[string, 'preparing' | 'running', (conversation: Conversation) => Prom
   expect(await states(waits)).toEqual(['completed', 'cancelled']);
   expect(await states(below)).toEqual(['cancelled']);
   expect(await waits.interrupts()).toEqual([]);
+});
+
+test('a turn waits with the sub-agents that ask, and goes on with their answers', async () => {
+  const { conversation, space } = opened();
+  const asks: Agent = async (turn) => {
+    const answer = await turn.interrupt({ interruptId: turn.idFor('ask'), type: 'question', payload: null });
+    return [{ role: 'assistant', parts: [{ type: 'text', text: String(answer) }] }];
+  };
+  const supervisor: Agent = async (turn) => {
+    const said = ['a', 'b'].map(async (name) => {
+      const child = await turn.conversation.spawn(
+        { turnId: turn.turnId },
+        { idempotencyKey: turn.idFor(`spawn ${name}`) },
+      );
+      const { state } = await child.run(ASKED, asks, { idempotencyKey: turn.idFor(`run ${name}`) });
+      const [asked] = await child.interrupts();
+      if (state === 'waiting' && asked) throw new TurnWaits(asked.interruptId);
+      return (await child.window(1)).messages[0]?.parts ?? [];
+    });
+    await Promise.allSettled(said);
+    return [{ role: 'assistant', parts: (await Promise.all(said)).flat() }];
+  };
+
+  const { turnId, state } = await conversation.run(ASKED, supervisor, { idempotencyKey: 'k' });
+  expect(state).toBe('waiting');
+  const open: OpenInterrupt[] = [];
+  for await (const asked of space.interrupts()) open.push(asked);
+  expect(open).toHaveLength(2);
+  for (const [at, { interruptId, conversationId }] of open.entries()) {
+    await space.answer(interruptId, { by: 'ann', response: `answer ${at}` });
+    const { parent } = await space.conversation(conversationId).info();
+    expect(parent).toMatchObject({ conversationId: conversation.id, turnId });
+    const outcome = await conversation.resume(turnId, supervisor);
+    expect(outcome.state).toBe(at === 0 ? 'waiting' : 'completed');
+  }
+  const { messages } = await conversation.window(1);
+  const words = messages.flatMap(({ parts }) => parts.map((part) => ('text' in part ? part.text : '')));
+  expect(words.sort()).toEqual(['answer 0', 'answer 1']);
 });

@@ -5,6 +5,8 @@ import type { CommitId, MessageId, TurnId } from '../../core/ids.ts';
 import type { Json, JsonLike } from '../../core/json.ts';
 import type { NewMessage, Part, ToolResultPart } from '../../core/message.ts';
 import type { Receipt } from '../../core/receipt.ts';
+import { usageRecord } from '../../core/rules/usage.ts';
+import { assertShape } from '../../core/shapes.ts';
 import type { Conversation } from '../conversation.ts';
 import { assertFits, ownFields, text, withFields } from '../given.ts';
 import { eventOf } from '../receipt-event.ts';
@@ -110,6 +112,7 @@ export class AgentTurn {
     const withoutUsage = (problem: Error): Recorded<readonly Part[]> => ({ ...answer([]), problem });
     try {
       const used = this.#used(usage?.());
+      for (const change of used) assertShape(usageRecord.shape, change, 'usage');
       return used.length === 0 ? answer([]) : { ...answer(used), instead: withoutUsage };
     } catch (error) {
       return withoutUsage(error instanceof Error ? error : new Error(messageOf(error)));

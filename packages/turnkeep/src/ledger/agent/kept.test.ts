@@ -69,6 +69,7 @@ describe('what a model said is kept', () => {
       throw new Error('no usage');
     },
     () => ({ provider: 'p', model: 'm', inputTokens: 1.5 }) as never,
+    () => ({ model: 'm' }) as never,
   ];
 
   test('whatever is wrong with what it used, which is told', async () => {
@@ -77,7 +78,7 @@ describe('what a model said is kept', () => {
       let calls = 0;
       const agent: Agent = async (turn) => {
         const asked = () => turn.model('m', async () => [text(`costly ${(calls += 1)}`)], { usage });
-        await expect(asked()).rejects.toThrow(/no usage|inputTokens/);
+        await expect(asked()).rejects.toThrow(/no usage|path usage\.(inputTokens|provider)/);
         expect(await asked()).toEqual([text('costly 1')]);
       };
       expect((await conversation.run(ASKED, agent, KEY)).state).toBe('completed');
