@@ -36,8 +36,8 @@ export interface ContextPolicy {
   /** Tokens of the budget that are reserved for the answer. 0 when absent. */
   readonly reserveOutputTokens?: number | undefined;
   readonly instructions?: string | undefined;
-  /** The tools, in the provider's own shape; they are counted and passed on. */
-  readonly tools?: Json | undefined;
+  /** The tools, in the provider's own shape, which must be JSON (`invalid_value`); they are counted and passed on. */
+  readonly tools?: Json | object | undefined;
   /** The most messages of the transcript. As many as fit when absent. */
   readonly window?: number | undefined;
   /**
