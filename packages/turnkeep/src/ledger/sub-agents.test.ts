@@ -60,7 +60,7 @@ test('a turn waits with the sub-agents that ask, and goes on with their answers'
   const { conversation, space } = opened();
   const asks: Agent = async (turn) => {
     const answer = await turn.interrupt({ interruptId: turn.idFor('ask'), type: 'question', payload: null });
-    return [{ role: 'assistant', parts: [{ type: 'text', text: String(answer) }] }];
+    return [{ role: 'assistant', parts: [{ type: 'text', text: JSON.stringify(answer) }] }];
   };
   const supervisor: Agent = async (turn) => {
     const said = ['a', 'b'].map(async (name) => {
@@ -91,5 +91,5 @@ test('a turn waits with the sub-agents that ask, and goes on with their answers'
   }
   const { messages } = await conversation.window(1);
   const words = messages.flatMap(({ parts }) => parts.map((part) => ('text' in part ? part.text : '')));
-  expect(words.sort()).toEqual(['answer 0', 'answer 1']);
+  expect(words.sort()).toEqual(['"answer 0"', '"answer 1"']);
 });
