@@ -160,5 +160,6 @@ test('the demonstration stands on a conversation of its own where nothing can be
   writeFileSync(file, '\u0000\u0001 no session\n');
   const { code, stdout } = await cli(['demo', file]);
   expect(code).toBe(EXIT.ok);
+  expect(stdout).toContain('nothing from noise.jsonl: 1 line');
   expect(stdout).toContain('a new conversation stands in');
 });

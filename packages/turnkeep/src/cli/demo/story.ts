@@ -48,8 +48,9 @@ export function* imported(colors: Colors, source: string, report: ImportReport):
     { lines: 0, opaque: 0, repeated: 0 },
   );
   const damage = report.files.flatMap((file) => file.damage);
+  const what = report.conversations.length === 0 ? 'nothing from' : 'a Claude Code session,';
   yield* part(colors, '1 Import', [
-    `a Claude Code session, ${clip(safeLine(basename(source)), 60)}: ${counted(sums.lines, 'line')}`,
+    `${what} ${clip(safeLine(basename(source)), 60)}: ${counted(sums.lines, 'line')}`,
     `${counted(report.conversations.length, 'conversation')}, ${counted(turns, 'turn')}, ${counted(messages, 'message')}; ${grouped(sums.opaque)} records kept as opaque, ${grouped(sums.repeated)} repeated`,
     ...damage
       .slice(0, SHOWN_DAMAGE)
