@@ -2,6 +2,7 @@ import { symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { isTurnkeepError } from '../../core/errors.ts';
+import { openLedger } from '../../ledger/open.ts';
 import { importClaudeCode, planClaudeCode } from './import.ts';
 import { bytesOf, jsonl, MemoryTarget, SESSION, SessionWriter, sorted, withFiles } from './session.testkit.ts';
 
@@ -143,6 +144,9 @@ describe('what a caller without types may give', () => {
     expect(await importing(texts)).toBe('source');
     expect(await importing([], {}, null)).toBe('target');
     expect(await importing([], {}, {})).toBe('target.namespace');
+    const ledger = await openLedger('memory:');
+    await expect(importClaudeCode(ledger as never, [])).rejects.toThrow("a namespace, as ledger.namespace('acme')");
+    await ledger.close();
     const plan = planClaudeCode(bytesOf(''), {} as { readonly namespace: string });
     expect(await refused(() => plan.next())).toBe('options.namespace');
   });

@@ -17,6 +17,12 @@ export interface ImportOptions extends JsonlOptions {
 export const IMPORT_CHECKS: Checks<ImportOptions> = { ...JSONL_CHECKS, onProgress: callback, signal: abortSignal };
 export const PLAN_CHECKS: Checks<PlanOptions> = { ...JSONL_CHECKS, namespace: anything };
 
+/** The name of a target's namespace; a ledger, which is easily taken for one, has none. */
+export const targetName: Check = (value) =>
+  typeof value === 'string'
+    ? undefined
+    : "expected a namespace, as ledger.namespace('acme'), or a target with its name";
+
 const filePath: Check = (value) =>
   typeof value === 'string' && value !== '' && !value.includes('\0') ? undefined : 'expected a path';
 

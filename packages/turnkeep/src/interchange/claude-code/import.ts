@@ -14,7 +14,7 @@ import { ConversationCommits } from './commits.ts';
 import type { Answer, CommitStep, CommitSteps } from './commits.ts';
 import { conversationIdOf, conversationsOf } from './conversation.ts';
 import type { ConversationSource, ParentSession } from './conversation.ts';
-import { assertSource, IMPORT_CHECKS, PLAN_CHECKS } from './given.ts';
+import { assertSource, IMPORT_CHECKS, PLAN_CHECKS, targetName } from './given.ts';
 import type { ImportOptions, PlanOptions } from './given.ts';
 import { heldRows } from './held.ts';
 import type { HeldRows, RecognisedRows } from './held.ts';
@@ -76,6 +76,7 @@ export async function importClaudeCode(
 ): Promise<ImportReport> {
   assertFits(into, anObject, 'target');
   const target = into instanceof Namespace ? namespaceTarget(into) : into;
+  assertFits(target.namespace, targetName, 'target.namespace');
   assertNamespaceId(target.namespace, 'target.namespace');
   assertChecked(options, IMPORT_CHECKS);
   assertSource(source);
