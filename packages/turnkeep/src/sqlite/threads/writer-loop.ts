@@ -18,6 +18,7 @@ export function work(queue: WriterQueue, bell: WriterBell, take: Take): void {
     const { rung } = bell; // first of all: what is sent from here on rings again
     for (let kind = take(); kind; kind = take()) isClosing ||= kind === 'close';
     if (!queue.isEmpty) {
+      expected = bell.expected; // it has come
       if (!queue.step() && !queue.isEmpty) bell.wait(rung, BUSY_STEP_MS);
     } else if (bell.expected !== expected) {
       expected = bell.expected;

@@ -121,6 +121,21 @@ test('a commit that was announced finds the lock taken', () =>
     expect(isLocked(other)).toBe(false);
   }));
 
+test('a commit that came before its announcement was heard is not waited for again', () =>
+  withQueue(({ queue, answered, other }) => {
+    const bell = new WriterBell();
+    bell.announce();
+    const locked: boolean[] = [];
+    workOff(queue, bell, () => {
+      locked.push(isLocked(other));
+      if (locked.length > 1) return undefined;
+      queue.push([{ job: 3, envelope: message('talk', 'word') }]);
+      return 'commit';
+    });
+    expect(answered).toMatchObject([{ job: 3 }]);
+    expect(locked).not.toContain(true);
+  }));
+
 test('an announcement is no commit: one that comes late, twice, or after close does no harm', () =>
   withStore(async (store) => {
     store.expectCommit();
