@@ -1,7 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { Pool } from 'pg';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { RowReader } from '../core/backend.ts';
 import type { Statement } from './driver/driver.ts';
+import { pgDriverOver } from './driver/driver-pg.ts';
 import { envelope, NAMESPACE, Recorder, TestSchema, turn } from './postgres.testkit.ts';
 import { schemaNamed } from './schema/schema-name.ts';
 import { addAdditions, loadSums, takeAdditions } from './sql/additions.ts';
@@ -228,4 +230,23 @@ it('what is sent for commits, readings, packs and erasures has a plan that goes 
   const plans = await keptPlans([...sent.values()].filter(({ name }) => keyed.has(name)));
   expect(plans.length).toBeGreaterThan(12);
   expect(plans.flatMap(looksThrough)).toEqual([]);
+});
+
+it('a statement is planned once for each connection, whatever it is asked', async () => {
+  const pool = new Pool({ connectionString: schema.url, max: 1 });
+  const backend = await schema.open({ watch: 'poll', search: 'scan' }, pgDriverOver(pool));
+  for (let at = 0; at < 12; at++) {
+    await backend.commit(turn(`c${at}`, 'first'));
+    await backend.commit(turn(`c${at}`, 'second'));
+    await backend.read(NAMESPACE, (rows) => rows.head(`c${at}`));
+  }
+  const { rows } = await pool.query<{ name: string; anew: number }>(
+    `SELECT name, custom_plans::integer AS anew FROM pg_prepared_statements WHERE name LIKE 'tk%' AND generic_plans + custom_plans > 0`,
+  );
+  await backend.close();
+  await pool.end();
+  expect(rows.length).toBeGreaterThan(5);
+  // What is sent before a transaction is entered, or when a store is opened, is not meant.
+  const isMeant = (name: string) => !/^tk_(?:enter|lock_migration|look)_/.test(name);
+  expect(rows.filter(({ name, anew }) => anew > 0 && isMeant(name)).map(({ name }) => name)).toEqual([]);
 });

@@ -11,7 +11,7 @@ import { storable, textsOf } from './search-words.ts';
 import { inSession } from '../driver/session.ts';
 import { loadHeads } from '../sql/load.ts';
 import { findFolded, readEnds, readToScan } from '../sql/search.ts';
-import { beginSnapshot, commit, enterNamespace } from '../sql/transaction.ts';
+import { beginSnapshot, commit, enterNamespace, planAnew } from '../sql/transaction.ts';
 import type { Store } from '../store.ts';
 
 /** Commits that are looked through at a time. */
@@ -68,8 +68,9 @@ class Search {
   }
 
   async run(namespace: string, folded: string, query: SearchQuery): Promise<readonly Hit[]> {
-    const start = [beginSnapshot(), enterNamespace(namespace)];
-    const [, , ends] = await this.#connection.run([...start, readEnds(this.#store.schema, namespace)]);
+    // What is sought decides which index is the better one.
+    const start = [beginSnapshot(), enterNamespace(namespace), planAnew()];
+    const [, , , ends] = await this.#connection.run([...start, readEnds(this.#store.schema, namespace)]);
     const [last = 0, indexed = 0] = (ends?.[0] ?? []).map(Number);
     const only = query.conversationId === undefined ? null : await this.#family(namespace, query.conversationId);
     const scope = { namespace, folded, only, limit: query.limit };

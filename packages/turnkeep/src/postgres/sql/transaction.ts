@@ -20,8 +20,12 @@ export function rollback(): Statement {
  * What our statements run under. Each looks up a few keys, and a plan that was made while the tables were small must not scan them
  * once they are large. They are read as they were written, whatever a database or a role has set: a `NULL` of an array is none
  * of four letters, a backslash is one, and a function is Postgres's own, though somebody else made one of a name that fits better.
+ *
+ * A plan is made once for each connection, for whatever values come: to plan a statement takes two to three times as long as to run
+ * it, and left to itself the server plans those of arrays anew each time, for it takes one key to be cheaper than an unknown number.
  */
 const SETTINGS = {
+  plan_cache_mode: 'force_generic_plan',
   enable_seqscan: 'off',
   enable_hashjoin: 'off',
   enable_mergejoin: 'off',
@@ -29,9 +33,6 @@ const SETTINGS = {
   standard_conforming_strings: 'on',
   search_path: 'pg_catalog',
 };
-/** Those, and what a single statement sets besides. */
-const SET = [...Object.keys(SETTINGS), 'plan_cache_mode'];
-
 const settings = Object.entries(SETTINGS).map(([name, value]) => setLocal(name, `'${value}'`));
 const clock = `pg_catalog.floor(extract(epoch FROM pg_catalog.clock_timestamp()) OPERATOR(pg_catalog.*) 1000000)::text`;
 const ENTER = `SELECT ${[setLocal('turnkeep.clock', clock), setLocal('turnkeep.namespace', '$1'), ...settings].join(',\n    ')}`;
@@ -61,13 +62,17 @@ export function enterBounded(namespace: string, lockMs: number, idleMs: number):
 
 /** Keeps what a transaction of somebody else has set, before it enters a namespace. */
 export function rememberSettings(): Statement {
-  const kept = SET.map((name) => setLocal(`turnkeep.before_${name}`, `pg_catalog.current_setting('${name}')`));
+  const kept = Object.keys(SETTINGS).map((name) =>
+    setLocal(`turnkeep.before_${name}`, `pg_catalog.current_setting('${name}')`),
+  );
   return { name: 'tk_remember_settings', text: `SELECT ${kept.join(',\n    ')}`, values: [] };
 }
 
 /** Sets it again. */
 export function restoreSettings(): Statement {
-  const before = SET.map((name) => setLocal(name, `pg_catalog.current_setting('turnkeep.before_${name}')`));
+  const before = Object.keys(SETTINGS).map((name) =>
+    setLocal(name, `pg_catalog.current_setting('turnkeep.before_${name}')`),
+  );
   return { name: 'tk_restore_settings', text: `SELECT ${before.join(',\n    ')}`, values: [] };
 }
 
