@@ -1,9 +1,14 @@
 import { expect, test } from 'vitest';
+import type { Envelope } from '../core/backend.ts';
+import type { Receipt } from '../core/receipt.ts';
+import { MemoryBackend } from '../memory/index.ts';
+import { systemSurroundings } from '../platform/surroundings.ts';
 import { ASKED, opened } from './agent/agent.testkit.ts';
 import type { Agent } from './agent/turn-run.ts';
 import { TurnWaits } from './agent/turn-work.ts';
 import type { Conversation } from './conversation.ts';
 import type { OpenInterrupt } from './interrupts.ts';
+import { openLedger } from './open.ts';
 
 /** A turn at work with two sub-agents: one is asked, one waits for an answer behind its leaf and has a sub-agent of its own. */
 async function family(submitted: 'preparing' | 'running') {
@@ -92,4 +97,40 @@ test('a turn waits with the sub-agents that ask, and goes on with their answers'
   const { messages } = await conversation.window(1);
   const words = messages.flatMap(({ parts }) => parts.map((part) => ('text' in part ? part.text : '')));
   expect(words.sort()).toEqual(['"answer 0"', '"answer 1"']);
+});
+
+/** Whoever cancels a turn first gets no further than that: its commit to the sub-agent's conversation comes once it is let go. */
+class HeldUp extends MemoryBackend {
+  letGo: () => void = () => undefined;
+  readonly #held = new Promise<void>((resolve) => {
+    this.letGo = resolve;
+  });
+  #isFirst = true;
+
+  override async commit(envelope: Envelope, signal?: AbortSignal): Promise<Receipt> {
+    const [change] = envelope.commit.changes;
+    const cancels = change?.kind === 'turn.advance' && envelope.commit.conversationId === 'below';
+    if (cancels && this.#isFirst) {
+      this.#isFirst = false;
+      await this.#held;
+    }
+    return super.commit(envelope, signal);
+  }
+}
+
+test('a run whose turn somebody stops who gets no further cancels its sub-agents itself', async () => {
+  const backend = new HeldUp(systemSurroundings.sha256);
+  const space = (await openLedger(backend)).namespace('n');
+  const conversation = space.conversation('c');
+  const ending: Promise<unknown>[] = [];
+  const agent: Agent = async ({ turnId, signal }) => {
+    const below = await conversation.spawn({ turnId, conversationId: 'below' });
+    await below.submit(ASKED);
+    ending.push(conversation.stop(turnId, 'enough'));
+    await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
+  };
+  await conversation.run(ASKED, agent, { idempotencyKey: 'key' }).catch(() => undefined);
+  expect(await states(space.conversation('below'))).toEqual(['cancelled']);
+  backend.letGo();
+  await Promise.all(ending);
 });

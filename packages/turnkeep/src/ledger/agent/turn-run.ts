@@ -263,7 +263,10 @@ export class TurnRun {
     await lease.end();
     try {
       await endOfTaken(this.#access, turnId, fence);
-      return await outcomeOf(this.#access, turnId);
+      const outcome = await outcomeOf(this.#access, turnId);
+      // Whoever cancelled it may not have come to its sub-agents yet, and may never do.
+      if (outcome.state === 'cancelled') await cancelSubAgents(this.#access, turnId);
+      return outcome;
     } catch (error) {
       const isOver = isTurnkeepError(error, 'turn_failed') || isTurnkeepError(error, 'erased');
       throw isOver ? error : reason;
