@@ -6,6 +6,7 @@ import { Ledger } from '../ledger/ledger.ts';
 import { mintCommitId } from '../platform/random.ts';
 import { systemSurroundings } from '../platform/surroundings.ts';
 import { testPostgresUrl } from '../testing/postgres-server.ts';
+import { Session as ConformanceSession, Store } from '../testing/store.ts';
 import type { Connection, Driver, Session, Statement } from './driver/driver.ts';
 import { pgDriver } from './driver/driver-pg.ts';
 import { openPostgres } from './open.ts';
@@ -141,6 +142,18 @@ export class Recorder extends Around {
     await work();
     return this.flushes.length - before;
   }
+}
+
+/** The conformance suite's store over a schema whose statements a recorder hears. */
+export function recordedStore(schema: TestSchema, recorder: Recorder): Store {
+  const target = {
+    name: 'postgres',
+    durable: true,
+    create: async () => '',
+    open: async () => schema.open({ watch: 'poll', search: 'scan' }, recorder),
+    destroy: async () => undefined,
+  };
+  return new Store(new ConformanceSession(target, ''), 'same_handle', NAMESPACE);
 }
 
 export function ledgerOver(backend: PostgresBackend): Ledger {

@@ -4,8 +4,8 @@ import { prepare } from '../../testing/clauses/s1-atomicity.ts';
 import { failureOf } from '../../testing/check.ts';
 import { entryOf, KINDS } from '../../testing/kinds.ts';
 import { append, HELD, play, says } from '../../testing/scenes.ts';
-import { Session, Store } from '../../testing/store.ts';
-import { ledgerOver, NAMESPACE, Recorder, TestSchema } from '../postgres.testkit.ts';
+import type { Store } from '../../testing/store.ts';
+import { ledgerOver, NAMESPACE, Recorder, recordedStore, TestSchema } from '../postgres.testkit.ts';
 
 let schema: TestSchema;
 let recorder: Recorder;
@@ -14,14 +14,7 @@ let store: Store;
 beforeEach(async () => {
   schema = await TestSchema.create();
   recorder = new Recorder(await schema.driver());
-  const target = {
-    name: 'postgres',
-    durable: true,
-    create: async () => '',
-    open: async () => schema.open({ watch: 'poll', search: 'scan' }, recorder),
-    destroy: async () => undefined,
-  };
-  store = new Store(new Session(target, ''), 'same_handle', NAMESPACE);
+  store = recordedStore(schema, recorder);
 });
 
 afterEach(async () => schema.end());

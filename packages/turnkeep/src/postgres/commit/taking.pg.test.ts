@@ -2,9 +2,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Change } from '../../core/change.ts';
 import type { ConversationId } from '../../core/ids.ts';
 import { append, play, says, text } from '../../testing/scenes.ts';
-import { Session, Store } from '../../testing/store.ts';
+import type { Store } from '../../testing/store.ts';
 import type { PostgresBackend } from '../postgres-backend.ts';
-import { envelope, ledgerOver, NAMESPACE, Recorder, TestSchema } from '../postgres.testkit.ts';
+import { envelope, ledgerOver, NAMESPACE, Recorder, recordedStore, TestSchema } from '../postgres.testkit.ts';
 
 // Commits that take words away: erasures, redactions, memories that are forgotten.
 
@@ -37,14 +37,7 @@ describe('in three round trips', () => {
 
   beforeEach(async () => {
     recorder = new Recorder(await schema.driver());
-    const target = {
-      name: 'postgres',
-      durable: true,
-      create: async () => '',
-      open: async () => schema.open({ watch: 'poll', search: 'scan' }, recorder),
-      destroy: async () => undefined,
-    };
-    store = new Store(new Session(target, ''), 'same_handle', NAMESPACE);
+    store = recordedStore(schema, recorder);
     await play(store, 'idle', 'a');
     await store.commit('b', [fork('a', 'm5')]);
     await store.commit('b', [RECORD, append(says('user', 'there', 'b1'))]);

@@ -2,6 +2,7 @@ import type { Statement } from '../driver/driver.ts';
 import type { Schema } from '../schema/schema-name.ts';
 import { headAt } from './head-at.ts';
 import { rowAt } from './rows-of.ts';
+import { LOG_COLUMNS, logAt } from './log-at.ts';
 
 /** The row of a commit's id begins with its version, that of an operation or an input with one text or two, and then the version. */
 const VERSION = `^\\[(?:"(?:[^"\\\\]|\\\\.)*",){0,2}([0-9]{1,15})[],]`;
@@ -18,20 +19,12 @@ export interface DoneAs {
  * has cooled into. What is not there is `NULL`, and a value that is no JSON any more leads nowhere.
  */
 export function loadDone(schema: Schema, namespace: string, keys: readonly DoneAs[]): Statement {
-  const s = schema.sql;
-  const text = `SELECT i.v, l.version, l.at, l.header, l.seals, l.words, l.redactions, l.c, l.block, b.c, b.first, b.last, b.bytes
+  const text = `SELECT i.v, ${LOG_COLUMNS}
     FROM unnest($2::text[], $3::text[]) WITH ORDINALITY AS u (id, k, which)
     LEFT JOIN LATERAL (SELECT c FROM ${headAt(schema, 'u.id')}) h ON true
     LEFT JOIN LATERAL (${rowAt(schema, 'h.c', 'u.k')}) i ON true
     LEFT JOIN LATERAL (SELECT (regexp_match(i.v, '${VERSION}'))[1]::bigint AS version OFFSET 0) d ON true
-    LEFT JOIN LATERAL (
-      SELECT version, at, header, seals, words, redactions, c, block FROM ${s}.log l
-      WHERE l.ns = $1 AND l.c = h.c AND l.version = d.version OFFSET 0
-    ) l ON true
-    LEFT JOIN LATERAL (
-      SELECT c, first, last, encode(bytes, 'base64') AS bytes FROM ${s}.blocks b
-      WHERE b.ns = $1 AND b.c = h.c AND b.first = l.block OFFSET 0
-    ) b ON true ORDER BY u.which`;
+    ${logAt(schema, 'h.c', 'd.version')} ORDER BY u.which`;
   return {
     name: 'tk_load_done',
     text,

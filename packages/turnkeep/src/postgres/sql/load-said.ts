@@ -4,6 +4,7 @@ import type { Schema } from '../schema/schema-name.ts';
 import { numberKeyOf } from './number-key.ts';
 import { rowAt } from './rows-of.ts';
 import { PLACE, STAMP } from './sought.ts';
+import { LOG_COLUMNS, logAt } from './log-at.ts';
 
 /** The row of a message's id, of a conversation whose number is known. */
 export interface SaidAs {
@@ -17,9 +18,7 @@ export interface SaidAs {
  * it has cooled into. What is not there is `NULL`, and a value that is no JSON any more leads nowhere.
  */
 export function loadSaid(schema: Schema, namespace: string, keys: readonly SaidAs[]): Statement {
-  const s = schema.sql;
-  const text = `SELECT i.v, m.k, m.v, l.version, l.at, l.header, l.seals, l.words, l.redactions, l.c, l.block,
-      b.c, b.first, b.last, b.bytes
+  const text = `SELECT i.v, m.k, m.v, ${LOG_COLUMNS}
     FROM unnest($2::bigint[], $3::text[]) WITH ORDINALITY AS u (c, k, which)
     CROSS JOIN LATERAL (${rowAt(schema, 'u.c', 'u.k')}) i
     LEFT JOIN LATERAL (SELECT regexp_match(i.v, '${PLACE}')::bigint[] AS at WHERE i.v IS NOT NULL OFFSET 0) p ON true
@@ -29,13 +28,6 @@ export function loadSaid(schema: Schema, namespace: string, keys: readonly SaidA
     ) n ON true
     LEFT JOIN LATERAL (SELECT n.k, (${rowAt(schema, 'u.c', 'n.k')}) AS v WHERE n.k IS NOT NULL OFFSET 0) m ON true
     LEFT JOIN LATERAL (SELECT regexp_match(m.v, '${STAMP}')::bigint[] AS at OFFSET 0) w ON true
-    LEFT JOIN LATERAL (
-      SELECT version, at, header, seals, words, redactions, c, block FROM ${s}.log l
-      WHERE l.ns = $1 AND l.c = u.c AND l.version = coalesce(w.at[2], w.at[1]) OFFSET 0
-    ) l ON true
-    LEFT JOIN LATERAL (
-      SELECT c, first, last, encode(bytes, 'base64') AS bytes FROM ${s}.blocks b
-      WHERE b.ns = $1 AND b.c = u.c AND b.first = l.block OFFSET 0
-    ) b ON true ORDER BY u.which`;
+    ${logAt(schema, 'u.c', 'coalesce(w.at[2], w.at[1])')} ORDER BY u.which`;
   return { name: 'tk_load_said', text, values: [namespace, keys.map(({ c }) => c), keys.map(({ key }) => key)] };
 }

@@ -9,6 +9,7 @@ import { STRENGTHS } from './lock-heads.ts';
 import { numberKeyOf } from './number-key.ts';
 import { keyOfLine, linesOf, packsIn, rowAt } from './rows-of.ts';
 import { PLACE } from './sought.ts';
+import { LOG_COLUMNS, logAt } from './log-at.ts';
 
 /** What commits of a group take words from, wherever these stand. */
 export interface TakenWords {
@@ -146,8 +147,7 @@ export function lockRelatives(
  */
 export function loadMade(schema: Schema, namespace: string, words: TakenWords): Statement {
   const s = schema.sql;
-  const text = `${taken(schema)} SELECT m.id, a.v, r.k, r.v, o.owner, l.version, l.at, l.header, l.seals, l.words, l.redactions, l.c, l.block,
-      b.c, b.first, b.last, b.bytes
+  const text = `${taken(schema)} SELECT m.id, a.v, r.k, r.v, o.owner, ${LOG_COLUMNS}
     FROM memories m CROSS JOIN shelf
     LEFT JOIN LATERAL (
       SELECT v FROM ${s}.rows r WHERE r.ns = $1 AND r.c = shelf.c AND r.k = ('${TABLES.memories}' || m.id) COLLATE "C" OFFSET 0
@@ -157,13 +157,6 @@ export function loadMade(schema: Schema, namespace: string, words: TakenWords): 
       SELECT (regexp_match(r.v, '${MADE_IN}'))[1] AS owner, (regexp_match(r.v, '^\\[\\[([0-9]{1,15}),'))[1]::bigint AS version OFFSET 0
     ) o ON true
     LEFT JOIN LATERAL (SELECT c FROM ${headAt(schema, 'o.owner')}) h ON true
-    LEFT JOIN LATERAL (
-      SELECT version, at, header, seals, words, redactions, c, block FROM ${s}.log l
-      WHERE l.ns = $1 AND l.c = h.c AND l.version = o.version OFFSET 0
-    ) l ON true
-    LEFT JOIN LATERAL (
-      SELECT c, first, last, encode(bytes, 'base64') AS bytes FROM ${s}.blocks b
-      WHERE b.ns = $1 AND b.c = h.c AND b.first = l.block OFFSET 0
-    ) b ON true ORDER BY m.id COLLATE "C", r.k`;
+    ${logAt(schema, 'h.c', 'o.version')} ORDER BY m.id COLLATE "C", r.k`;
   return { name: 'tk_load_made', text, values: [namespace, ...valuesOf(words)] };
 }

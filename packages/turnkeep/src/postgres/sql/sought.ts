@@ -5,6 +5,7 @@ import type { Schema } from '../schema/schema-name.ts';
 import { headAt } from './head-at.ts';
 import { numberKeyOf } from './number-key.ts';
 import { rowAt } from './rows-of.ts';
+import { LOG_COLUMNS, logAt } from './log-at.ts';
 
 const NUMBER = '([0-9]{1,15})';
 /** The row of an id says where the message stands: branch, position, sequence. */
@@ -22,10 +23,9 @@ export const STAMP: string = `^\\["(?:[^"\\\\]|\\\\.)*",${NUMBER},[0-9]+,(?:[0-9
  * join by less of it.
  */
 export function loadSought(schema: Schema, namespace: string, { conversationId, messageId }: SoughtMessage): Statement {
-  const s = schema.sql;
   const at = (key: string) => rowAt(schema, 'h.c', key);
   const text = `SELECT h.id, h.c, h.rank, h.places, h.head, h.packs, i.v, m.k, m.v, t.k, t.v,
-      l.version, l.at, l.header, l.seals, l.words, l.redactions, l.c, l.block, b.c, b.first, b.last, b.bytes
+      ${LOG_COLUMNS}
     FROM (SELECT * FROM ${headAt(schema, '$2')}) h
     LEFT JOIN LATERAL (${at('$3')}) i ON true
     LEFT JOIN LATERAL (SELECT regexp_match(i.v, '${PLACE}')::bigint[] AS at OFFSET 0) p ON true
@@ -40,13 +40,6 @@ export function loadSought(schema: Schema, namespace: string, { conversationId, 
       SELECT u.k, (${at('u.k')}) AS v FROM (SELECT '${TABLES.turns}' || n.turn AS k) u OFFSET 0
     ) t ON true
     LEFT JOIN LATERAL (SELECT regexp_match(m.v, '${STAMP}')::bigint[] AS at OFFSET 0) w ON true
-    LEFT JOIN LATERAL (
-      SELECT version, at, header, seals, words, redactions, c, block FROM ${s}.log l
-      WHERE l.ns = $1 AND l.c = h.c AND l.version = coalesce(w.at[2], w.at[1]) OFFSET 0
-    ) l ON true
-    LEFT JOIN LATERAL (
-      SELECT c, first, last, encode(bytes, 'base64') AS bytes FROM ${s}.blocks b
-      WHERE b.ns = $1 AND b.c = h.c AND b.first = l.block OFFSET 0
-    ) b ON true WHERE h.head <> ''`;
+    ${logAt(schema, 'h.c', 'coalesce(w.at[2], w.at[1])')} WHERE h.head <> ''`;
   return { name: 'tk_load_sought', text, values: [namespace, conversationId, KEYS.messageId(messageId)] };
 }
